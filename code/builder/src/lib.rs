@@ -1,0 +1,1 @@
+//! Weaves the book.

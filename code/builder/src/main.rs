@@ -1,0 +1,2 @@
+//! Weaves the book.
+fn main() {}

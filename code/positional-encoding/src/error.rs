@@ -1,0 +1,46 @@
+use thiserror::Error;
+
+/// What can be wrong with a request, said so that the reader can mend it.
+///
+/// Every variant names the argument, what was given, what is allowed and what to do instead.
+/// No function of this crate panics on its arguments.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number, or a combination of numbers, that no encoding can be built from.
+    #[error("{name} is {given}, but must be {allowed}; {remedy}")]
+    Parameter {
+        /// The argument's name, as the function's signature spells it.
+        name: &'static str,
+        /// The value that was given.
+        given: String,
+        /// What the argument must satisfy.
+        allowed: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// Two arrays, or an array and a number, that do not fit together.
+    #[error("{name} has shape {given:?}, but must have shape {expected}; {remedy}")]
+    Shape {
+        /// The argument's name, as the function's signature spells it.
+        name: &'static str,
+        /// The shape that was given.
+        given: Vec<usize>,
+        /// The shape that fits, in the words of the documentation: `(seq_len, d_model)`.
+        expected: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A position that a finite table has no row for.
+    #[error(
+        "position {position} is outside a table of {length} positions, whose last is {last}; \
+         build a longer table or shorten the input",
+        last = length.saturating_sub(1)
+    )]
+    Position {
+        /// The position that was asked for.
+        position: usize,
+        /// The number of positions the table holds.
+        length: usize,
+    },
+}
