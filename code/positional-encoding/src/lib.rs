@@ -2,5 +2,6 @@
 
 mod error;
 pub mod rope;
+pub mod scaling;
 
 pub use error::Error;
