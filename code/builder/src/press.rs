@@ -14,7 +14,7 @@ use mdbook_katex::preprocess::KatexProcessor;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::formula::Mathml;
+use crate::finish::Finish;
 use crate::weave::{Counts, Tally, Weave};
 use crate::{Fault, Faults, site};
 
@@ -72,7 +72,7 @@ fn configuration(root: &Path) -> Result<Config, Faults> {
     for (name, order) in [
         ("weave", "before = [\"links\"]"),
         ("katex", "after = [\"links\"]"),
-        ("mathml", "after = [\"katex\"]"),
+        ("finish", "after = [\"katex\"]"),
     ] {
         let table = format!("preprocessor.{name}");
         let found = config.get::<toml::Table>(&table);
@@ -131,7 +131,7 @@ fn render(
             progress: Some(progress),
         });
         book.with_preprocessor(KatexProcessor);
-        book.with_preprocessor(Mathml {
+        book.with_preprocessor(Finish {
             tally: tally.clone(),
         });
         book.build()
