@@ -85,7 +85,7 @@ impl Fixture {
 
     /// Builds the book.
     pub fn build(&self) -> Result<press::Report, Faults> {
-        press::build(self.root(), |_| {})
+        press::build(self.root(), None, |_| {})
     }
 
     /// Builds the broken book and asserts that it stops for this one reason, told with the file,

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 }
 
 fn build() -> ExitCode {
-    let report = match press::build(Path::new("."), progress) {
+    let report = match press::build(Path::new(""), None, progress) {
         Ok(report) => report,
         Err(faults) => {
             eprintln!(
