@@ -360,7 +360,7 @@ fn two_uniform_causal_layers_weigh_early_tokens_most() {
 }
 
 #[test]
-fn uniform_attention_onto_a_start_token_reads_one_over_the_position() {
+fn uniform_attention_onto_a_start_token_reads_one_over_the_count() {
     let nothing = Array2::zeros((1000, 1));
     let mut is_start = Array2::zeros((1000, 1));
     is_start[[0, 0]] = 1.0;
