@@ -72,7 +72,7 @@ pub fn stray_dollars(content: &str, file: &Path) -> Vec<Fault> {
     let mut rest_at = 0;
     for task in get_render_tasks(content, "", &delimiters()) {
         let (formula, display) = match task {
-            Render::Text(text) if text.is_empty() => continue,
+            Render::Text("") => continue,
             Render::Text(text) => {
                 rest_at = text.as_ptr() as usize - content.as_ptr() as usize;
                 continue;

@@ -97,7 +97,7 @@ fn check_katex(table: &toml::Table) -> Result<(), String> {
     let known = toml::Table::try_from(KatexConfig::default()).map_err(|error| error.to_string())?;
     let of_mdbook = ["command", "before", "after", "renderers", "optional"];
     let mut own = table.clone();
-    own.retain(|key, _| !of_mdbook.iter().any(|known| *known == key));
+    own.retain(|key, _| !of_mdbook.contains(&key));
     if let Some(key) = own
         .keys()
         .find(|key| !known.contains_key(*key) && *key != "macros")
