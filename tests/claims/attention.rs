@@ -36,7 +36,7 @@ fn largest_difference(a: ArrayView2<f64>, b: ArrayView2<f64>) -> f64 {
 }
 
 /// Rounding: sums of at most a dozen terms, whose size is below a few thousand, in another order.
-fn equal_to_rounding(a: ArrayView2<f64>, b: ArrayView2<f64>) {
+fn assert_equal_to_rounding(a: ArrayView2<f64>, b: ArrayView2<f64>) {
     let size = a.fold(1.0, |size: f64, entry| size.max(entry.abs()));
     let difference = largest_difference(a, b);
     assert!(difference < 1e-9 * size, "differ by {difference}");
@@ -101,7 +101,7 @@ fn the_two_sentences_are_the_same_bag_of_words() {
 fn the_outputs_of_the_two_sentences_are_permuted_not_equal() {
     let first = plain(&the_dog_bit_the_man(), Mask::None);
     let second = plain(&the_man_bit_the_dog(), Mask::None);
-    equal_to_rounding(
+    assert_equal_to_rounding(
         first.select(Axis(0), &[0, 4, 2, 3, 1]).view(),
         second.view(),
     );
@@ -132,7 +132,7 @@ proptest! {
         };
         let permuted_first = attend(&x.select(Axis(0), &order));
         let permuted_last = attend(&x).select(Axis(0), &order);
-        equal_to_rounding(permuted_first.view(), permuted_last.view());
+        assert_equal_to_rounding(permuted_first.view(), permuted_last.view());
     }
 
     #[test]
@@ -145,7 +145,7 @@ proptest! {
         };
         let permuted_first = weigh(&x.select(Axis(0), &order));
         let permuted_last = weigh(&x).select(Axis(0), &order).select(Axis(1), &order);
-        equal_to_rounding(permuted_first.view(), permuted_last.view());
+        assert_equal_to_rounding(permuted_first.view(), permuted_last.view());
     }
 
     #[test]
@@ -161,7 +161,7 @@ proptest! {
             (mean(&out), mean(&shuffled)),
             (largest(&out), largest(&shuffled)),
         ] {
-            equal_to_rounding(
+            assert_equal_to_rounding(
                 one.insert_axis(Axis(0)).view(),
                 other.insert_axis(Axis(0)).view(),
             );
@@ -183,7 +183,7 @@ proptest! {
             let normal = normalise(x.view());
             feed_forward(normal.view(), &expand, &contract).expect("shapes fit")
         };
-        equal_to_rounding(
+        assert_equal_to_rounding(
             layer(&x).slice(s![position..=position, ..]),
             layer(&replaced).slice(s![position..=position, ..]),
         );
@@ -198,7 +198,7 @@ proptest! {
         let layer = |x: &Array2<f64>| {
             feed_forward(x.view(), &expand, &contract).expect("shapes fit")
         };
-        equal_to_rounding(
+        assert_equal_to_rounding(
             layer(&x.select(Axis(0), &order)).view(),
             layer(&x).select(Axis(0), &order).view(),
         );
@@ -207,7 +207,7 @@ proptest! {
     #[test]
     fn a_block_is_equivariant((x, order) in sentence_and_order(), block in block()) {
         let blocks = [block];
-        equal_to_rounding(
+        assert_equal_to_rounding(
             stack(&blocks, &x.select(Axis(0), &order), Mask::None).view(),
             stack(&blocks, &x, Mask::None).select(Axis(0), &order).view(),
         );
@@ -220,7 +220,7 @@ proptest! {
         upper in block(),
     ) {
         let blocks = [lower, upper];
-        equal_to_rounding(
+        assert_equal_to_rounding(
             stack(&blocks, &x.select(Axis(0), &order), Mask::None).view(),
             stack(&blocks, &x, Mask::None).select(Axis(0), &order).view(),
         );
@@ -238,7 +238,7 @@ proptest! {
             let pooled: Array1<f64> = out.sum_axis(Axis(0)) / out.nrows() as f64;
             pooled.insert_axis(Axis(0)).dot(&classifier)
         };
-        equal_to_rounding(
+        assert_equal_to_rounding(
             logits(&the_dog_bit_the_man()).view(),
             logits(&the_man_bit_the_dog()).view(),
         );
@@ -253,7 +253,7 @@ proptest! {
     ) {
         let blocks = [lower, upper];
         let longer = concatenate![Axis(0), before, after];
-        equal_to_rounding(
+        assert_equal_to_rounding(
             stack(&blocks, &longer, Mask::Causal).slice(s![..3, ..]),
             stack(&blocks, &before, Mask::Causal).view(),
         );
@@ -269,7 +269,7 @@ proptest! {
         let out = stack(&blocks, &x, Mask::Causal);
         let order = prefix_order(&order, last);
         let shuffled = stack(&blocks, &x.select(Axis(0), &order), Mask::Causal);
-        equal_to_rounding(out.slice(s![last.., ..]), shuffled.slice(s![last.., ..]));
+        assert_equal_to_rounding(out.slice(s![last.., ..]), shuffled.slice(s![last.., ..]));
     }
 
     #[test]
@@ -282,7 +282,7 @@ proptest! {
         let x = token.broadcast((seq_len, 4)).expect("one row, repeated").to_owned();
         let out = stack(&[lower, upper], &x, Mask::Causal);
         let first = out.slice(s![..1, ..]);
-        equal_to_rounding(out.view(), first.broadcast((seq_len, 4)).expect("one row, repeated"));
+        assert_equal_to_rounding(out.view(), first.broadcast((seq_len, 4)).expect("one row, repeated"));
     }
 
     #[test]
@@ -299,7 +299,7 @@ proptest! {
             out.expect("shapes fit").slice(s![middle..=middle, ..]).to_owned()
         };
         let mirrored = x.slice(s![..;-1, ..]).to_owned();
-        equal_to_rounding(read(&x).view(), read(&mirrored).view());
+        assert_equal_to_rounding(read(&x).view(), read(&mirrored).view());
     }
 }
 
