@@ -5,6 +5,7 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod attention;
 pub mod kit;
 
 use positional_encoding::Error;
@@ -49,7 +50,7 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES];
 const TABLES: &[&[Text]] = &[];
 const VALUES: &[&[Text]] = &[];
 

@@ -1,0 +1,3 @@
+//! Solutions of the exercises, one module a chapter.
+
+mod attention;
