@@ -2,5 +2,6 @@
 
 mod error;
 pub mod rope;
+pub mod sinusoidal;
 
 pub use error::Error;
