@@ -1,0 +1,3 @@
+//! The claims of the book: each test is a sentence about positional encoding.
+
+mod sinusoidal;

@@ -1,0 +1,3 @@
+//! The solutions of the exercises, tested.
+
+mod sinusoidal;
