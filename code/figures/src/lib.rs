@@ -6,6 +6,7 @@
 //! `VALUES`; [`kit`] is what they are drawn with.
 
 pub mod kit;
+pub mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -49,8 +50,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
-const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
