@@ -7,6 +7,7 @@
 
 mod attention;
 pub mod kit;
+pub mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -52,6 +53,8 @@ pub enum FigureError {
 
 const FIGURES: &[&[Figure]] = &[attention::FIGURES];
 const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
