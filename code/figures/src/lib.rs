@@ -7,6 +7,7 @@
 
 mod attention;
 pub mod kit;
+mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -50,8 +51,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES];
-const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
