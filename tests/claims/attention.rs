@@ -398,8 +398,8 @@ fn a_signal_at_any_of_the_three_places_tells_the_sentences_apart() {
         attention_with_bias(x.view(), x.view(), x.view(), bias.view(), Mask::None)
             .expect("shapes fit")
     };
-    let schemes: [&dyn Fn(&Array2<f64>) -> Array2<f64>; 3] =
-        [&at_the_input, &at_query_and_key, &at_the_score];
+    type Scheme = fn(&Array2<f64>) -> Array2<f64>;
+    let schemes: [Scheme; 3] = [at_the_input, at_query_and_key, at_the_score];
     for scheme in schemes {
         let first = scheme(&the_dog_bit_the_man());
         let second = scheme(&the_man_bit_the_dog());

@@ -28,7 +28,7 @@ pub struct Block {
     pub contract: Array2<f64>,
 }
 
-/// The attention part of a block: projections, [`attention`](crate::attention::attention),
+/// The attention part of a block: projections, [`attention`],
 /// projection back.
 ///
 /// `x` and the result are `(seq_len, d_model)`. Vaswani et al. 2017, section 3.2.2, with one head.
