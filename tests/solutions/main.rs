@@ -1,3 +1,4 @@
-//! The solutions of the exercises, tested.
+//! The solutions of the exercises, one module a chapter, each tested.
 
+mod attention;
 mod sinusoidal;

@@ -5,8 +5,9 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod attention;
 pub mod kit;
-pub mod sinusoidal;
+mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -50,7 +51,7 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
