@@ -85,22 +85,31 @@ fn raw_integer() -> Result<Drawing, FigureError> {
 }
 
 fn odometer() -> Result<Drawing, FigureError> {
-    let (rows, digits) = (16, 4);
-    kit::draw(640, 400, |root| {
-        let x = kit::cells("binary digit, the fastest first", digits, 1, false);
-        let y = kit::cells("position", rows, 1, true);
-        let mut chart = kit::chart(root, &x, &y)?;
-        for position in 0..rows {
-            let wheels = sinusoidal::binary_digits(position, digits as u32)?;
-            for (wheel, digit) in wheels.into_iter().enumerate() {
-                let (left, top) = (wheel as f64, position as f64);
+    const CELL: (i32, i32) = (130, 20);
+    let corner = |wheel: usize, position: usize| {
+        let (left, top) = (80 + CELL.0 * wheel as i32, 30 + CELL.1 * position as i32);
+        (left, top)
+    };
+    kit::draw(640, 360, |root| {
+        write(root, "position", (40, 15))?;
+        for wheel in 0..4 {
+            let (left, _) = corner(wheel, 0);
+            write(root, &format!("digit {wheel}"), (left + CELL.0 / 2, 15))?;
+        }
+        for position in 0..16 {
+            let (_, top) = corner(0, position);
+            write(root, &position.to_string(), (40, top + CELL.1 / 2))?;
+            let digits = sinusoidal::binary_digits(position, 4)?;
+            for (wheel, digit) in digits.into_iter().enumerate() {
+                let (left, top) = corner(wheel, position);
                 if digit == 1 {
-                    let corners = [(left, top), (left + 1.0, top + 1.0)];
+                    let corners = [(left, top), (left + CELL.0, top + CELL.1)];
+                    let corners = corners.map(|(x, y)| (x * SCALE, y * SCALE));
                     let cell = Rectangle::new(corners, SERIES[0].mix(0.3).filled());
-                    chart.draw_series([cell]).map_err(kit::plot)?;
+                    root.draw(&cell).map_err(kit::plot)?;
                 }
-                let place = chart.backend_coord(&(left + 0.5, top + 0.5));
-                write(root, &digit.to_string(), (place.0 / SCALE, place.1 / SCALE))?;
+                let middle = (left + CELL.0 / 2, top + CELL.1 / 2);
+                write(root, &digit.to_string(), middle)?;
             }
         }
         Ok(())
@@ -228,7 +237,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
     kit::draw(640, 400, |root| {
         let mut chart = kit::chart(root, &x, &y)?;
         let rings = ladder(8)?.into_iter().map(|(place, length)| {
-            let style = SERIES[3].stroke_width(2 * SCALE as u32);
+            let style = INK.stroke_width(2 * SCALE as u32);
             Circle::new((place, y.place(length)), 8 * SCALE, style)
         });
         chart
@@ -236,7 +245,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
             .map_err(kit::plot)?
             .label("d = 8, 4 rungs")
             .legend(|(left, middle)| {
-                let style = SERIES[3].stroke_width(2 * SCALE as u32);
+                let style = INK.stroke_width(2 * SCALE as u32);
                 Circle::new((left + 12 * SCALE, middle), 6 * SCALE, style)
             });
         kit::plot_series(&mut chart, &x, &y, &series, SeriesLabelPosition::LowerRight)
