@@ -23,7 +23,7 @@ impl Fixture {
              [build]\ncreate-missing = false\n\n\
              [preprocessor.weave]\nexamples = \"demo\"\nbefore = [\"links\"]\n\n\
              [preprocessor.katex]\nafter = [\"links\"]\nno-css = true\noutput = \"htmlAndMathml\"\n\n\
-             [preprocessor.mathml]\nafter = [\"katex\"]\n\n\
+             [preprocessor.finish]\nafter = [\"katex\"]\n\n\
              [output.html.playground]\nrunnable = false\n",
         );
         fixture.write(
@@ -85,7 +85,7 @@ impl Fixture {
 
     /// Builds the book.
     pub fn build(&self) -> Result<press::Report, Faults> {
-        press::build(self.root(), |_| {})
+        press::build(self.root(), None, |_| {})
     }
 
     /// Builds the broken book and asserts that it stops for this one reason, told with the file,

@@ -196,6 +196,38 @@ fn an_example_that_does_not_compile_stops_the_build_once() {
 }
 
 #[test]
+fn a_widget_without_its_script_stops_the_build() {
+    let fixture = Fixture::new();
+    fixture
+        .write("code/widgets/page/module.js", "")
+        .write("code/widgets/page/kit.js", "");
+    fixture
+        .chapter("<figure data-widget=\"gone\"></figure>\n")
+        .stops("src/one.md", "the widget `gone`", "write `gone.js`");
+}
+
+#[test]
+fn a_widget_stands_on_its_page_with_its_scripts() {
+    let fixture = Fixture::new();
+    fixture.write("code/widgets/page/module.js", "const module = 1;");
+    fixture.write("code/widgets/page/kit.js", "const kit = `${module}`;");
+    fixture.write("code/widgets/page/dial.js", "kit + 1 < 3 && kit;");
+    fixture
+        .chapter("<figure data-widget=\"dial\"></figure>\n")
+        .build()
+        .expect("built");
+    let page = fs::read_to_string(fixture.path("book/one.html")).expect("a page");
+    let at = |script: &str| page.find(script).expect("the script is whole");
+    assert!(at("const module = 1;") < at("const kit = `${module}`;"));
+    assert!(at("const kit") < at("kit + 1 < 3 && kit;"));
+    let other = fs::read_to_string(fixture.path("book/claims.html")).expect("a page");
+    assert!(
+        !other.contains("const kit"),
+        "a page without a widget loads none"
+    );
+}
+
+#[test]
 fn an_unknown_claim_stops_the_build() {
     Fixture::new()
         .chapter("So it is.{{#claim demo::it_is_so}}\n")
@@ -295,11 +327,11 @@ fn a_step_that_is_not_set_up_stops_the_build() {
     let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
     fixture.write(
         "book.toml",
-        &settings.replace("[preprocessor.mathml]\nafter = [\"katex\"]\n", ""),
+        &settings.replace("[preprocessor.finish]\nafter = [\"katex\"]\n", ""),
     );
     fixture.stops(
         "book.toml",
-        "no table `[preprocessor.mathml]`",
+        "no table `[preprocessor.finish]`",
         "after = [\"katex\"]",
     );
 }

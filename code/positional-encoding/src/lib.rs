@@ -5,5 +5,6 @@ pub mod block;
 mod error;
 pub mod recurrent;
 pub mod rope;
+pub mod sinusoidal;
 
 pub use error::Error;
