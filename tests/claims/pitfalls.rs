@@ -288,7 +288,7 @@ fn a_position_past_the_table_is_an_error_and_never_another_row() {
         length: 4096,
     };
     assert_eq!(table.apply(&mut x, &[4096]).unwrap_err(), outside);
-    assert_eq!(x, Array3::ones((1, 1, 8)));
+    assert_eq!(x, Array3::<f64>::ones((1, 1, 8)));
     let learned = Array2::<f64>::zeros((4096, 2));
     assert_eq!(
         learned::lookup(learned.view(), &[4096]).unwrap_err(),
