@@ -1,4 +1,6 @@
 //! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
 mod attention;
+mod misunderstandings;
+mod pitfalls;
 mod sinusoidal;
