@@ -610,7 +610,7 @@ pub fn mean_cosine(offset: i64, inv_freq: &[f64]) -> f64 {
 /// use positional_encoding::rope::{decay_bound, inv_freq};
 /// let inv_freq = inv_freq(128, 10_000.0)?;
 /// assert_eq!(decay_bound(0, &inv_freq), 32.5);
-/// assert!(decay_bound(250, &inv_freq) < 11.0);
+/// assert!(decay_bound(250, &inv_freq) < 7.0);
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
 pub fn decay_bound(offset: i64, inv_freq: &[f64]) -> f64 {
