@@ -1,7 +1,10 @@
 //! How a transformer knows word order: every positional encoding, plain and exact.
 
+pub mod attention;
+pub mod block;
 mod error;
 pub mod precision;
+pub mod recurrent;
 pub mod rope;
 
 pub use error::Error;

@@ -410,7 +410,7 @@ impl Heads {
             return Err(Error::Shape {
                 name,
                 given: shape.to_vec(),
-                expected: format!("with {} · {} = {rows} rows", self.count, self.head_dim),
+                expected: format!("(count · head_dim, …) = ({rows}, …)"),
                 remedy: "count the query heads for the query, the key-value heads for the key"
                     .into(),
             });
