@@ -2,3 +2,7 @@
 
 mod precision;
 mod rope;
+//! The claims of the book: one module a subject, one test a claim, named as a sentence.
+
+mod attention;
+mod sinusoidal;

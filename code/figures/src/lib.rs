@@ -5,7 +5,9 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod attention;
 pub mod kit;
+mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -49,8 +51,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
-const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

@@ -1,0 +1,4 @@
+//! The solutions of the exercises, one module a chapter, each tested.
+
+mod attention;
+mod sinusoidal;
