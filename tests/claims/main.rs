@@ -3,4 +3,6 @@
 mod attention;
 mod misunderstandings;
 mod pitfalls;
+mod precision;
+mod rope;
 mod sinusoidal;

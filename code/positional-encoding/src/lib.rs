@@ -3,6 +3,7 @@
 pub mod attention;
 pub mod block;
 mod error;
+pub mod precision;
 pub mod recurrent;
 pub mod rope;
 pub mod sinusoidal;
