@@ -1,6 +1,10 @@
 //! How a transformer knows word order: every positional encoding, plain and exact.
 
+pub mod alibi;
+mod direction;
 mod error;
 pub mod rope;
+pub mod t5;
 
+pub use direction::Direction;
 pub use error::Error;
