@@ -3,6 +3,7 @@
 pub mod alibi;
 mod direction;
 mod error;
+pub mod learned;
 pub mod rope;
 pub mod t5;
 
