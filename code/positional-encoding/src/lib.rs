@@ -1,9 +1,12 @@
 //! How a transformer knows word order: every positional encoding, plain and exact.
 
 pub mod alibi;
+pub mod attention;
+pub mod block;
 mod direction;
 mod error;
 pub mod learned;
+pub mod recurrent;
 pub mod rope;
 pub mod t5;
 
