@@ -5,7 +5,10 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+pub mod alibi;
 pub mod kit;
+pub mod learned;
+pub mod t5;
 
 use positional_encoding::Error;
 
@@ -49,7 +52,7 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
+const FIGURES: &[&[Figure]] = &[learned::FIGURES, t5::FIGURES, alibi::FIGURES];
 const TABLES: &[&[Text]] = &[];
 const VALUES: &[&[Text]] = &[];
 

@@ -21,7 +21,7 @@ fn main() -> Result<(), positional_encoding::Error> {
 
     match learned::lookup(table.view(), &[46, 47, 48]) {
         Ok(rows) => println!("\n{rows}"),
-        Err(error) => println!("\n{error}"),
+        Err(error) => println!("\n{}", error.to_string().replace("; ", ";\n")),
     }
     // ANCHOR_END: main
     Ok(())
