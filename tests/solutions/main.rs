@@ -1,0 +1,3 @@
+//! The exercises' solutions, tested.
+
+mod learned_t5_alibi;
