@@ -3,3 +3,9 @@
 mod alibi;
 mod learned;
 mod t5;
+//! The claims of the book, one module a chapter, one test a claim.
+
+mod attention;
+//! The claims of the book: each test is a sentence about positional encoding.
+
+mod sinusoidal;

@@ -1,3 +1,9 @@
 //! The exercises' solutions, tested.
 
 mod learned_t5_alibi;
+//! Solutions of the exercises, one module a chapter.
+
+mod attention;
+//! The solutions of the exercises, tested.
+
+mod sinusoidal;

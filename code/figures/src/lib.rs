@@ -9,6 +9,9 @@ pub mod alibi;
 pub mod kit;
 pub mod learned;
 pub mod t5;
+mod attention;
+pub mod kit;
+pub mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -53,7 +56,10 @@ pub enum FigureError {
 }
 
 const FIGURES: &[&[Figure]] = &[learned::FIGURES, t5::FIGURES, alibi::FIGURES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES];
 const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

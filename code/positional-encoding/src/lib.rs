@@ -9,6 +9,7 @@ pub mod learned;
 pub mod recurrent;
 pub mod rope;
 pub mod t5;
+pub mod sinusoidal;
 
 pub use direction::Direction;
 pub use error::Error;
