@@ -1,11 +1,7 @@
-//! What the book claims, as tests: one module for each module of the subject.
+//! The claims of the book, one module a chapter's subject, one test a claim.
 
 mod alibi;
-mod learned;
-mod t5;
-//! The claims of the book, one module a chapter, one test a claim.
-
 mod attention;
-//! The claims of the book: each test is a sentence about positional encoding.
-
+mod learned;
 mod sinusoidal;
+mod t5;

@@ -1,9 +1,5 @@
-//! The exercises' solutions, tested.
-
-mod learned_t5_alibi;
 //! Solutions of the exercises, one module a chapter.
 
 mod attention;
-//! The solutions of the exercises, tested.
-
+mod learned_t5_alibi;
 mod sinusoidal;

@@ -6,12 +6,11 @@
 //! `VALUES`; [`kit`] is what they are drawn with.
 
 pub mod alibi;
-pub mod kit;
-pub mod learned;
-pub mod t5;
 mod attention;
 pub mod kit;
+pub mod learned;
 pub mod sinusoidal;
+pub mod t5;
 
 use positional_encoding::Error;
 
@@ -55,10 +54,13 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[learned::FIGURES, t5::FIGURES, alibi::FIGURES];
-const FIGURES: &[&[Figure]] = &[attention::FIGURES];
-const TABLES: &[&[Text]] = &[];
-const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const FIGURES: &[&[Figure]] = &[
+    attention::FIGURES,
+    sinusoidal::FIGURES,
+    learned::FIGURES,
+    t5::FIGURES,
+    alibi::FIGURES,
+];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 

@@ -8,8 +8,8 @@ mod error;
 pub mod learned;
 pub mod recurrent;
 pub mod rope;
-pub mod t5;
 pub mod sinusoidal;
+pub mod t5;
 
 pub use direction::Direction;
 pub use error::Error;
