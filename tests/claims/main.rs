@@ -1,8 +1,11 @@
 //! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
+mod alibi;
 mod attention;
+mod learned;
 mod misunderstandings;
 mod pitfalls;
 mod precision;
 mod rope;
 mod sinusoidal;
+mod t5;

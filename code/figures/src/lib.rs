@@ -5,9 +5,12 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod alibi;
 mod attention;
 pub mod kit;
+mod learned;
 mod sinusoidal;
+mod t5;
 
 use positional_encoding::Error;
 
@@ -51,7 +54,13 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
+const FIGURES: &[&[Figure]] = &[
+    attention::FIGURES,
+    sinusoidal::FIGURES,
+    learned::FIGURES,
+    t5::FIGURES,
+    alibi::FIGURES,
+];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
