@@ -115,7 +115,7 @@ pub fn pairs_never_turning(inv_freq: &[f64], trained_length: usize) -> usize {
 
 /// Position interpolation, `linear` in model files: every frequency divided by `factor`.
 ///
-/// The same as dividing every position by it. Chen et al. 2023, equation 4.
+/// The same as dividing every position by it. Chen et al. 2023, section 2.3.
 ///
 /// # Errors
 ///
@@ -480,8 +480,8 @@ pub fn yarn_band(trained: &Trained, yarn: &Yarn) -> Result<(f64, f64), Error> {
 
 /// `m(factor, weight) = 0.1 · weight · ln(factor) + 1`, and 1 where `factor` is at most 1.
 ///
-/// With weight 1 it is the factor on cosine and sine that Peng et al. 2023 recommend
-/// (equation 22); DeepSeek's keys `mscale` and `mscale_all_dim` are weights.
+/// With weight 1 it is the factor on cosine and sine that Peng et al. 2023 recommend in
+/// equation 22; DeepSeek's keys `mscale` and `mscale_all_dim` are weights.
 ///
 /// # Errors
 ///

@@ -1,0 +1,3 @@
+//! What the book claims, one module a chapter; each test is named as the sentence it proves.
+
+mod scaling;
