@@ -6,6 +6,7 @@
 //! `VALUES`; [`kit`] is what they are drawn with.
 
 pub mod kit;
+pub mod scaling;
 
 use positional_encoding::Error;
 
@@ -49,8 +50,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
-const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[scaling::FIGURES];
+const TABLES: &[&[Text]] = &[scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
