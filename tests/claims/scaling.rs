@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
+use figures::scaling::FittedScore;
 use positional_encoding::Error;
 use positional_encoding::scaling::{
     self, AttentionFactor, ByParts, Frequencies, KvCache, Llama3, LongRope, LongRopeAttention,
@@ -125,6 +126,45 @@ fn a_key_loses_weight_as_keys_join_the_softmax() {
         weight(8.0, 1024.0),
         max_relative = 1e-12
     );
+}
+
+// ---------------------------------------------------------------- why unseen offsets hurt
+
+/// The largest score at offsets from `from` to `to`, a quarter of a step apart.
+fn largest(score: &FittedScore, from: usize, to: usize) -> f64 {
+    (4 * from..4 * to)
+        .map(|quarter| score.at(quarter as f64 / 4.0).abs())
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn a_score_fitted_on_trained_offsets_explodes_beyond_them() {
+    let llama_1 = trained(128, 10_000.0, 2048);
+    for seed in 1..6 {
+        let score = FittedScore::new(&llama_1, 1e-8, seed).unwrap();
+        let within = largest(&score, 0, 2048);
+        let beyond = largest(&score, 2048, 4096);
+        println!("A {within} {beyond}");
+    }
+}
+
+#[test]
+fn small_coefficients_soften_the_explosion_but_do_not_end_it() {
+    let llama_1 = trained(128, 10_000.0, 2048);
+    for seed in 1..6 {
+        let score = FittedScore::new(&llama_1, 1e-2, seed).unwrap();
+        let within = largest(&score, 0, 2048);
+        let beyond = largest(&score, 2048, 4096);
+        assert!(within < 2.0 && beyond > 1.5 * within && beyond < 20.0 * within);
+    }
+}
+
+#[test]
+fn a_fitted_score_stays_tame_between_its_trained_offsets() {
+    let score = FittedScore::new(&trained(128, 10_000.0, 2048), 1e-8, 1).unwrap();
+    let at_whole = (0..=2048).map(|offset| score.at(f64::from(offset)).abs());
+    let whole = at_whole.fold(0.0, f64::max);
+    assert!(largest(&score, 0, 2048) < 1.1 * whole);
 }
 
 // ---------------------------------------------------------------- laws that all rules keep

@@ -402,7 +402,7 @@ fn rules() -> Result<Drawing, FigureError> {
     kit::lines(&pair_axis(64), &y, &series, SeriesLabelPosition::UpperRight)
 }
 
-/// Liu et al. 2024, table 6: accuracy in percent, 20 documents, the answer in document 1, 5,
+/// Liu et al. 2023, table 6: accuracy in percent, 20 documents, the answer in document 1, 5,
 /// 10, 15 or 20.
 const LOST: [(&str, [f64; 5]); 4] = [
     ("GPT-3.5-Turbo", [75.8, 57.2, 53.8, 55.4, 63.2]),
