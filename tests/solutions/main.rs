@@ -1,0 +1,3 @@
+//! Tested solutions of the exercises, one module a chapter.
+
+mod scaling;
