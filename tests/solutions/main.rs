@@ -1,3 +1,9 @@
 //! Tested solutions of the exercises, one module a chapter.
 
 mod scaling;
+//! Solutions of the exercises, one module a chapter.
+
+mod attention;
+//! The solutions of the exercises, tested.
+
+mod sinusoidal;

@@ -9,45 +9,9 @@ use std::sync::LazyLock;
 
 use mdbook_katex::preprocess::{ExtraOpts, Render, get_render_tasks};
 use mdbook_katex::scan::Delimiter;
-use mdbook_preprocessor::book::{Book, BookItem};
-use mdbook_preprocessor::errors::Result;
-use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use regex::Regex;
 
-use crate::weave::{Tally, source_file};
-use crate::{Fault, Faults};
-
-/// The preprocessor that runs after mdbook-katex.
-#[derive(Default)]
-pub struct Mathml {
-    /// Counts the formulae.
-    pub tally: Tally,
-}
-
-impl Preprocessor for Mathml {
-    fn name(&self) -> &str {
-        "mathml"
-    }
-
-    fn run(&self, ctx: &PreprocessorContext, mut book: Book) -> Result<Book> {
-        let mut faults = Vec::new();
-        book.for_each_mut(|item| {
-            let BookItem::Chapter(chapter) = item else {
-                return;
-            };
-            let file = source_file(&ctx.config, chapter);
-            faults.extend(unrendered(&chapter.content, &file));
-            let (content, count) = protect(&chapter.content);
-            chapter.content = content;
-            self.tally.count(|counts| counts.formulae += count);
-        });
-        if faults.is_empty() {
-            Ok(book)
-        } else {
-            Err(Faults(faults).into())
-        }
-    }
-}
+use crate::Fault;
 
 fn delimiters() -> ExtraOpts {
     ExtraOpts {
@@ -72,7 +36,7 @@ pub fn stray_dollars(content: &str, file: &Path) -> Vec<Fault> {
     let mut rest_at = 0;
     for task in get_render_tasks(content, "", &delimiters()) {
         let (formula, display) = match task {
-            Render::Text(text) if text.is_empty() => continue,
+            Render::Text("") => continue,
             Render::Text(text) => {
                 rest_at = text.as_ptr() as usize - content.as_ptr() as usize;
                 continue;

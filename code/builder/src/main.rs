@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use builder::formula::Mathml;
+use builder::finish::Finish;
 use builder::press;
 use builder::weave::Weave;
 use mdbook_preprocessor::Preprocessor;
@@ -12,7 +12,7 @@ use mdbook_preprocessor::errors::Result;
 
 const USAGE: &str = "\
 cargo run                            build the book into book/
-cargo run -- preprocess NAME         serve mdBook as its preprocessor NAME: weave or mathml
+cargo run -- preprocess NAME         serve mdBook as its preprocessor NAME: weave or finish
 cargo run -- preprocess NAME supports RENDERER";
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 }
 
 fn build() -> ExitCode {
-    let report = match press::build(Path::new("."), progress) {
+    let report = match press::build(Path::new(""), None, progress) {
         Ok(report) => report,
         Err(faults) => {
             eprintln!(
@@ -70,7 +70,7 @@ fn progress(step: &str) {
 fn preprocessor(name: &str) -> Option<Box<dyn Preprocessor>> {
     match name {
         "weave" => Some(Box::new(Weave::default())),
-        "mathml" => Some(Box::new(Mathml::default())),
+        "finish" => Some(Box::new(Finish::default())),
         _ => None,
     }
 }

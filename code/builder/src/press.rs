@@ -14,7 +14,7 @@ use mdbook_katex::preprocess::KatexProcessor;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::formula::Mathml;
+use crate::finish::Finish;
 use crate::weave::{Counts, Tally, Weave};
 use crate::{Fault, Faults, site};
 
@@ -29,15 +29,19 @@ pub struct Report {
     pub index: PathBuf,
 }
 
-/// Builds the book at `root`. `progress` is told of each step that takes a while.
+/// Builds the book at `root` into the folder that its book.toml names, or into another. `progress`
+/// is told of each step that takes a while.
 ///
 /// # Errors
 ///
 /// All faults found; the previous book is then left as it was.
-pub fn build(root: &Path, progress: fn(&str)) -> Result<Report, Faults> {
+pub fn build(root: &Path, into: Option<&Path>, progress: fn(&str)) -> Result<Report, Faults> {
     let start = Instant::now();
     let config = configuration(root)?;
-    let book = root.join(&config.build.build_dir);
+    let book = match into {
+        Some(folder) => folder.to_owned(),
+        None => root.join(&config.build.build_dir),
+    };
     let source = config.book.src.clone();
     let folders = Folders::take(root, &book)?;
     progress("weaving the chapters");
@@ -72,7 +76,7 @@ fn configuration(root: &Path) -> Result<Config, Faults> {
     for (name, order) in [
         ("weave", "before = [\"links\"]"),
         ("katex", "after = [\"links\"]"),
-        ("mathml", "after = [\"katex\"]"),
+        ("finish", "after = [\"katex\"]"),
     ] {
         let table = format!("preprocessor.{name}");
         let found = config.get::<toml::Table>(&table);
@@ -97,7 +101,7 @@ fn check_katex(table: &toml::Table) -> Result<(), String> {
     let known = toml::Table::try_from(KatexConfig::default()).map_err(|error| error.to_string())?;
     let of_mdbook = ["command", "before", "after", "renderers", "optional"];
     let mut own = table.clone();
-    own.retain(|key, _| !of_mdbook.iter().any(|known| *known == key));
+    own.retain(|key, _| !of_mdbook.contains(&key));
     if let Some(key) = own
         .keys()
         .find(|key| !known.contains_key(*key) && *key != "macros")
@@ -123,7 +127,8 @@ fn render(
         .without_time()
         .with_writer(move || shared.clone())
         .set_default();
-    config.build.build_dir = into.to_owned();
+    config.build.build_dir =
+        std::path::absolute(into).map_err(|error| disk(into, "is no place for a book", &error))?;
     let tally = Tally::default();
     let result = MDBook::load_with_config(root, config).and_then(|mut book| {
         book.with_preprocessor(Weave {
@@ -131,7 +136,7 @@ fn render(
             progress: Some(progress),
         });
         book.with_preprocessor(KatexProcessor);
-        book.with_preprocessor(Mathml {
+        book.with_preprocessor(Finish {
             tally: tally.clone(),
         });
         book.build()

@@ -51,7 +51,18 @@ pub fn check(site: &Path, root: &Path, source: &Path) -> io::Result<Vec<Fault>> 
         };
         faults.extend(check_page(page, name, &file, site, &pages));
     }
-    Ok(faults)
+    Ok(first_told(faults, source))
+}
+
+/// The first page and the page for print repeat what the chapters hold: where a chapter has
+/// faults, theirs come of it and are not told.
+fn first_told(mut faults: Vec<Fault>, source: &Path) -> Vec<Fault> {
+    if faults.iter().any(|fault| fault.file.starts_with(source)) {
+        faults.retain(|fault| fault.file.starts_with(source));
+    }
+    let mut told = BTreeSet::new();
+    faults.retain(|fault| told.insert((fault.file.clone(), fault.thing.clone())));
+    faults
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

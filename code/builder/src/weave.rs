@@ -7,6 +7,7 @@
 //! | a fence that holds one `{{#include path:anchor}}` | the listing, numbered, its file named |
 //! | `{{#output example}}` | what the example prints, under the command that runs it |
 //! | a fence marked `figure` with `name`, `caption`, `alt` | the figure, drawn, numbered |
+//! | the same with `widget` | the figure, which a script of that name brings to life |
 //! | `{{#table module/name}}`, `{{#value module/name}}` | the computed Markdown |
 //! | `{{#claim module::test}}` | a mark that links to the test |
 //! | `{{#claims}}` | every claim with its test and where it is made |
@@ -211,6 +212,7 @@ struct FigureBlock {
     caption: String,
     #[serde(default)]
     alt: String,
+    widget: Option<String>,
 }
 
 impl<'a> Loom<'a> {
@@ -284,7 +286,7 @@ impl<'a> Loom<'a> {
             Fault::new(
                 &page.file,
                 format!("a figure block that cannot be read: {}", error.message()),
-                "it holds `name`, `caption` and `alt`, each a quoted TOML string",
+                "it holds `name`, `caption`, `alt` and perhaps `widget`, each a quoted TOML string",
             )
         })?;
         let name = &block.name;
@@ -309,8 +311,12 @@ impl<'a> Loom<'a> {
         let caption = self.inline(block.caption.trim(), page)?;
         let number = page.number(page.figures);
         let id = name.replace('/', "-");
+        let (class, widget) = match &block.widget {
+            Some(widget) => ("figure widget", format!(" data-widget=\"{widget}\"")),
+            None => ("figure", String::new()),
+        };
         Ok(format!(
-            "<figure class=\"figure\" id=\"{id}\">\n\
+            "<figure class=\"{class}\" id=\"{id}\"{widget}>\n\
              <div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}\">\n\
              {svg}\n</div>\n<figcaption>\n\n\
              **Figure {number}.** {caption}\n\n</figcaption>\n</figure>\n"

@@ -5,8 +5,10 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod attention;
 pub mod kit;
 pub mod scaling;
+pub mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -52,6 +54,10 @@ pub enum FigureError {
 
 const FIGURES: &[&[Figure]] = &[scaling::FIGURES];
 const TABLES: &[&[Text]] = &[scaling::TABLES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES];
+const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

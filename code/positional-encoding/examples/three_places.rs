@@ -9,7 +9,7 @@ use positional_encoding::attention::{Mask, attention, attention_with_bias};
 fn stamp_input(x: &Array2<f64>) -> Result<Array2<f64>, Error> {
     let mut x = x.clone();
     for (position, mut row) in x.rows_mut().into_iter().enumerate() {
-        row[0] += 0.1 * position as f64;
+        row[0] += 0.5 * position as f64;
     }
     attention(x.view(), x.view(), x.view(), Mask::None)
 }

@@ -78,6 +78,8 @@ impl Block {
     /// ```
     // ANCHOR: forward
     pub fn forward(&self, x: ArrayView2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
+        check_width("output", &self.output, x.ncols())?;
+        check_width("contract", &self.contract, x.ncols())?;
         let x = &x + &self.attend(normalise(x).view(), mask)?;
         let fed = feed_forward(normalise(x.view()).view(), &self.expand, &self.contract)?;
         Ok(x + fed)
@@ -147,6 +149,18 @@ pub fn normalise(x: ArrayView2<f64>) -> Array2<f64> {
     normal
 }
 // ANCHOR_END: normalise
+
+fn check_width(name: &'static str, weight: &Array2<f64>, d_model: usize) -> Result<(), Error> {
+    if weight.ncols() == d_model {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        name,
+        given: weight.shape().to_vec(),
+        expected: format!("({}, {d_model})", weight.nrows()),
+        remedy: "end each part at d_model, so that it can be added to its input".into(),
+    })
+}
 
 fn project(
     name: &'static str,

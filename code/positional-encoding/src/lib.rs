@@ -6,5 +6,6 @@ mod error;
 pub mod recurrent;
 pub mod rope;
 pub mod scaling;
+pub mod sinusoidal;
 
 pub use error::Error;
