@@ -1,9 +1,5 @@
 //! What the book claims, one module a chapter; each test is named as the sentence it proves.
 
-mod scaling;
-//! The claims of the book, one module a chapter, one test a claim.
-
 mod attention;
-//! The claims of the book: each test is a sentence about positional encoding.
-
+mod scaling;
 mod sinusoidal;

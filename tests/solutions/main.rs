@@ -1,9 +1,5 @@
 //! Tested solutions of the exercises, one module a chapter.
 
-mod scaling;
-//! Solutions of the exercises, one module a chapter.
-
 mod attention;
-//! The solutions of the exercises, tested.
-
+mod scaling;
 mod sinusoidal;

@@ -8,7 +8,7 @@
 mod attention;
 pub mod kit;
 pub mod scaling;
-pub mod sinusoidal;
+mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -52,12 +52,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[scaling::FIGURES];
-const TABLES: &[&[Text]] = &[scaling::TABLES];
-const FIGURES: &[&[Figure]] = &[attention::FIGURES];
-const TABLES: &[&[Text]] = &[];
-const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
