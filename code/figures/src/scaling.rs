@@ -166,7 +166,9 @@ fn turns_after(
         Series::dots(&format!("{name}, {longer}"), by_pair(&scaled)),
         Series::line("one turn", [(0.0, 1.0), (63.0, 1.0)]),
     ];
-    let y = Axis::log("turns up to the last position", 1e-3, 1e5);
+    let slowest = trained.last().copied().unwrap_or(1.0);
+    let from = 10f64.powf(slowest.log10().floor());
+    let y = Axis::log("turns up to the last position", from, 1e5);
     kit::lines(&pair_axis(64), &y, &series, SeriesLabelPosition::UpperRight)
 }
 

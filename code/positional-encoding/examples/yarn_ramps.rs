@@ -3,13 +3,14 @@
 use positional_encoding::Error;
 use positional_encoding::scaling::{self, Ramp, Trained, Yarn};
 
+const LLAMA_2: Trained = Trained {
+    rotary_dim: 128,
+    base: 10_000.0,
+    length: 4096,
+};
+
 fn main() -> Result<(), Error> {
     // ANCHOR: yarn_ramps
-    let llama2 = Trained {
-        rotary_dim: 128,
-        base: 10_000.0,
-        length: 4096,
-    };
     let code = Yarn {
         factor: 16.0,
         ..Yarn::default()
@@ -18,10 +19,10 @@ fn main() -> Result<(), Error> {
         ramp: Ramp::Turns,
         ..code
     };
-    let (low, high) = scaling::yarn_band(&llama2, &code)?;
+    let (low, high) = scaling::yarn_band(&LLAMA_2, &code)?;
     println!("the code's ramp runs from pair {low} to pair {high}");
-    let code = scaling::yarn(&llama2, &code)?;
-    let paper = scaling::yarn(&llama2, &paper)?;
+    let code = scaling::yarn(&LLAMA_2, &code)?;
+    let paper = scaling::yarn(&LLAMA_2, &paper)?;
     println!("pair       paper        code  code / paper");
     for pair in [20, 26, 32, 38, 44, 46] {
         let (a, b) = (paper.inv_freq[pair], code.inv_freq[pair]);
