@@ -9,6 +9,7 @@ mod alibi;
 mod attention;
 pub mod kit;
 mod learned;
+pub mod scaling;
 mod sinusoidal;
 mod t5;
 
@@ -62,6 +63,8 @@ const FIGURES: &[&[Figure]] = &[
     alibi::FIGURES,
 ];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

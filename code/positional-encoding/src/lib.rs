@@ -9,6 +9,7 @@ pub mod learned;
 pub mod precision;
 pub mod recurrent;
 pub mod rope;
+pub mod scaling;
 pub mod sinusoidal;
 pub mod t5;
 
