@@ -10,8 +10,8 @@ use crate::scaling::{self, Frequencies, Ramp, Scaling, Trained};
 use crate::{Error, rope};
 
 const BASE: &[&str] = &[
-    "rope_theta",
     "global_rope_theta",
+    "rope_theta",
     "rotary_emb_base",
     "rope_embedding_base",
     "rotary_embedding_base",
@@ -334,7 +334,7 @@ impl Reading<'_, '_> {
             return Ok(given.value);
         }
         let base = match self.family.base {
-            Some(base) => missing(self.keys, self.family, BASE[0], base).value,
+            Some(base) => missing(self.keys, self.family, "rope_theta", base).value,
             None => {
                 let note = "rope_theta is missing: 10000, as in the paper";
                 self.keys.note(note.into());

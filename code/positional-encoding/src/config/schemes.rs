@@ -88,6 +88,17 @@ fn by_position_embedding_type(
     let Some(Given { value, key }) = keys.word(KEY)? else {
         return Ok(None);
     };
+    let chooses = ["granitemoehybrid", "esm"].contains(&family.name.as_str());
+    if family.known() && by_flag(family) == "rope" && !chooses {
+        if !["rotary", "rope"].contains(&value) {
+            keys.note(format!(
+                "{key} {} is not used: {} rotates",
+                show(&value.into()),
+                family.name
+            ));
+        }
+        return Ok(None);
+    }
     let name = match value {
         "absolute" | "learned" | "learned_absolute" => "learned",
         "rotary" | "rope" => "rope",
@@ -106,15 +117,6 @@ fn by_position_embedding_type(
             });
         }
     };
-    let rotary_family = family.known() && by_flag(family) == "rope";
-    let chooses = ["granitemoehybrid", "esm"].contains(&family.name.as_str());
-    if rotary_family && !chooses && name == "learned" {
-        keys.note(format!(
-            "{key} {value} is not used: {} rotates",
-            family.name
-        ));
-        return Ok(Some("rope"));
-    }
     Ok(Some(name))
 }
 
