@@ -1,4 +1,5 @@
 //! The solutions of the exercises, one module a chapter, each tested.
 
 mod attention;
+mod rope;
 mod sinusoidal;

@@ -7,6 +7,7 @@
 
 mod attention;
 pub mod kit;
+mod rope;
 mod sinusoidal;
 
 use positional_encoding::Error;
@@ -51,8 +52,8 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, rope::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
