@@ -2,4 +2,6 @@
 
 mod attention;
 mod rope;
+mod learned_t5_alibi;
+mod scaling;
 mod sinusoidal;
