@@ -8,6 +8,7 @@
 mod alibi;
 mod attention;
 pub mod kit;
+mod rope;
 mod learned;
 mod scaling;
 mod sinusoidal;
@@ -55,6 +56,8 @@ pub enum FigureError {
     Plot(String),
 }
 
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, rope::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES];
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
