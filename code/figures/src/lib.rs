@@ -5,12 +5,13 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
-pub mod alibi;
+mod alibi;
 mod attention;
 pub mod kit;
-pub mod learned;
-pub mod sinusoidal;
-pub mod t5;
+mod learned;
+mod scaling;
+mod sinusoidal;
+mod t5;
 
 use positional_encoding::Error;
 
@@ -60,8 +61,9 @@ const FIGURES: &[&[Figure]] = &[
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
+    scaling::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

@@ -3,11 +3,14 @@
 pub mod alibi;
 pub mod attention;
 pub mod block;
+pub mod config;
 mod direction;
 mod error;
 pub mod learned;
+pub mod precision;
 pub mod recurrent;
 pub mod rope;
+pub mod scaling;
 pub mod sinusoidal;
 pub mod t5;
 
