@@ -1,5 +1,12 @@
 //! What the book claims, one module a chapter; each test is named as the sentence it proves.
 
+mod alibi;
 mod attention;
+mod learned;
+mod misunderstandings;
+mod pitfalls;
+mod precision;
+mod rope;
 mod scaling;
 mod sinusoidal;
+mod t5;

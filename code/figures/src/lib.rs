@@ -5,10 +5,13 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod alibi;
 mod attention;
 pub mod kit;
+mod learned;
 pub mod scaling;
 mod sinusoidal;
+mod t5;
 
 use positional_encoding::Error;
 
@@ -52,6 +55,14 @@ pub enum FigureError {
     Plot(String),
 }
 
+const FIGURES: &[&[Figure]] = &[
+    attention::FIGURES,
+    sinusoidal::FIGURES,
+    learned::FIGURES,
+    t5::FIGURES,
+    alibi::FIGURES,
+];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
