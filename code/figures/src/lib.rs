@@ -9,7 +9,7 @@ mod alibi;
 mod attention;
 pub mod kit;
 mod learned;
-pub mod scaling;
+mod scaling;
 mod sinusoidal;
 mod t5;
 
@@ -61,9 +61,8 @@ const FIGURES: &[&[Figure]] = &[
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
+    scaling::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
