@@ -9,6 +9,7 @@ mod alibi;
 mod attention;
 pub mod kit;
 mod learned;
+mod rope;
 mod scaling;
 mod sinusoidal;
 mod t5;
@@ -58,12 +59,13 @@ pub enum FigureError {
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
+    rope::FIGURES,
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
