@@ -1,4 +1,4 @@
-//! What the book claims, one module a chapter; each test is named as the sentence it proves.
+//! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
 mod alibi;
 mod attention;
