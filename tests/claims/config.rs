@@ -588,6 +588,8 @@ proptest! {
 
     #[test]
     fn any_bytes_give_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = config::read(&bytes, None);
+        if let Err(error) = config::read(&bytes, None) {
+            prop_assert!(error.to_string().contains("; "));
+        }
     }
 }

@@ -270,10 +270,9 @@ fn rotated(
             return Ok(rotated);
         }
         NoRope::Interval(interval) => Some(interval),
-        NoRope::Unsaid => match family.count("nope") {
-            Some(default) => Some(missing(keys, family, "no_rope_layer_interval", default).value),
-            None => None,
-        },
+        NoRope::Unsaid => family
+            .count("nope")
+            .map(|default| missing(keys, family, "no_rope_layer_interval", default).value),
     };
     if let Some(interval) = interval {
         return Ok((1..=kinds.len())
