@@ -8,8 +8,8 @@
 mod alibi;
 mod attention;
 pub mod kit;
-mod rope;
 mod learned;
+mod rope;
 mod scaling;
 mod sinusoidal;
 mod t5;
@@ -56,17 +56,16 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, rope::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES];
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
+    rope::FIGURES,
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
