@@ -79,7 +79,10 @@ fn attention_factors_agree_with_the_released_library() {
     each_answer(&references(), |id, model, kind, expected| {
         let ours = table(model, kind).attention_factor;
         let theirs = expected["attention_factor"].as_f64().unwrap();
-        assert!((ours - theirs).abs() < 1e-12, "{id} {kind}: {ours} {theirs}");
+        assert!(
+            (ours - theirs).abs() < 1e-12,
+            "{id} {kind}: {ours} {theirs}"
+        );
     });
 }
 
@@ -106,7 +109,11 @@ fn the_softmax_scale_agrees_with_the_released_library() {
             continue;
         };
         let ours = read(&case["config"], 4096).tables[0].softmax_scale_factor;
-        assert!((ours - theirs).abs() < 1e-12, "{}: {ours} {theirs}", case["id"]);
+        assert!(
+            (ours - theirs).abs() < 1e-12,
+            "{}: {ours} {theirs}",
+            case["id"]
+        );
         compared += 1;
     }
     assert!(compared >= 18, "{compared}");

@@ -5,14 +5,19 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
-mod alibi;
-mod attention;
+pub mod alibi;
+pub mod attention;
 pub mod kit;
 mod learned;
 mod rope;
 mod scaling;
 mod sinusoidal;
 mod t5;
+pub mod learned;
+pub mod rope;
+pub mod scaling;
+pub mod sinusoidal;
+pub mod t5;
 
 use positional_encoding::Error;
 
