@@ -8,11 +8,6 @@
 pub mod alibi;
 pub mod attention;
 pub mod kit;
-mod learned;
-mod rope;
-mod scaling;
-mod sinusoidal;
-mod t5;
 pub mod learned;
 pub mod rope;
 pub mod scaling;
