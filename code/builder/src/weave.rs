@@ -258,7 +258,7 @@ impl<'a> Loom<'a> {
             let woven = if fence.info == "figure" {
                 self.figure(&fence, &mut page)
             } else if fence.body.contains("{{#") {
-                self.listing(&content, &fence, &mut page)
+                self.listing(&fence, &mut page)
             } else {
                 continue;
             };
@@ -330,7 +330,7 @@ impl<'a> Loom<'a> {
         ))
     }
 
-    fn listing(&mut self, content: &str, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
+    fn listing(&mut self, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
         static INCLUDE: LazyLock<Regex> =
             LazyLock::new(|| pattern(r"^\{\{#include ([^\s:{}]+)(?::([\w-]+))?\}\}$"));
         let Some(found) = INCLUDE.captures(fence.body.trim()) else {
@@ -344,21 +344,27 @@ impl<'a> Loom<'a> {
             ));
         };
         let anchor = found.get(2).map(|anchor| anchor.as_str());
-        let path = self.included(&found[1], anchor, page)?;
+        let (path, text) = self.included(&found[1], anchor, page)?;
         page.listings += 1;
         self.weave.tally.count(|counts| counts.listings += 1);
         let number = page.number(page.listings);
         Ok(format!(
-            "<figure class=\"listing\" id=\"listing-{id}\">\n\n{fence}\n\n\
+            "<figure class=\"listing\" id=\"listing-{id}\">\n\n````{language}\n{text}\n````\n\n\
              <figcaption>Listing {number}: <code>{path}</code></figcaption>\n</figure>\n",
             id = number.replace('.', "-"),
-            fence = content[fence.range.clone()].trim_end(),
+            language = fence.info,
+            text = flush_left(&text),
             path = path.display(),
         ))
     }
 
-    /// The file of an include, relative to the root, once its text is known to be there.
-    fn included(&self, path: &str, anchor: Option<&str>, page: &Page) -> Result<PathBuf, Fault> {
+    /// The file of an include, relative to the root, and the lines to show.
+    fn included(
+        &self,
+        path: &str,
+        anchor: Option<&str>,
+        page: &Page,
+    ) -> Result<(PathBuf, String), Fault> {
         let folder = page.file.parent().unwrap_or(Path::new(""));
         let file = normal(&folder.join(path)).ok_or_else(|| {
             Fault::new(
@@ -393,7 +399,7 @@ impl<'a> Loom<'a> {
                     ),
                 )
             })?,
-            None => text,
+            None => without_marks(text.lines()),
         };
         if shown.trim().is_empty() {
             return Err(Fault::new(
@@ -402,7 +408,7 @@ impl<'a> Loom<'a> {
                 "put the lines to show between the marks of its anchor",
             ));
         }
-        Ok(file)
+        Ok((file, shown))
     }
 
     /// Replaces the claims and values in a caption.
@@ -702,8 +708,28 @@ fn anchored(text: &str, anchor: &str) -> Option<String> {
     let start = lines.iter().position(|line| mark(line, "ANCHOR: "))?;
     let end = lines.iter().position(|line| mark(line, "ANCHOR_END: "))?;
     let shown = lines.get(start + 1..end)?;
-    let shown = shown.iter().filter(|line| !line.contains("ANCHOR"));
-    Some(shown.copied().collect::<Vec<_>>().join("\n"))
+    Some(without_marks(shown.iter().copied()))
+}
+
+fn without_marks<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mark = |line: &&str| line.contains("ANCHOR: ") || line.contains("ANCHOR_END: ");
+    lines
+        .filter(|line| !mark(line))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Lines from inside a function, moved to the margin.
+fn flush_left(text: &str) -> String {
+    let filled = || text.lines().filter(|line| !line.trim().is_empty());
+    let indent = filled()
+        .map(|line| line.len() - line.trim_start().len())
+        .min();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.get(indent.unwrap_or(0)..).unwrap_or("").trim_end())
+        .collect();
+    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 fn anchors(text: &str) -> String {
@@ -744,6 +770,14 @@ mod tests {
         assert_eq!(anchored(text, "two").as_deref(), Some("c"));
         assert_eq!(anchored(text, "three"), None);
         assert_eq!(anchors(text), "one, two");
+    }
+
+    #[test]
+    fn lines_from_inside_a_function_move_to_the_margin() {
+        assert_eq!(
+            flush_left("    if x {\n        y\n\n    }\n"),
+            "if x {\n    y\n\n}"
+        );
     }
 
     #[test]
