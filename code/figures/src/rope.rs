@@ -188,8 +188,7 @@ fn layouts() -> Result<Drawing, FigureError> {
             ("half", Layout::Half, 240),
         ] {
             write(root, name, (66, top + 22), INK)?;
-            for pair in 0..4 {
-                let color = SERIES[pair];
+            for (pair, color) in SERIES.into_iter().take(4).enumerate() {
                 let [a, b] = layout.pair(pair, 4).map(|entry| 150 + 58 * entry as i32);
                 let roof = top
                     - 12
