@@ -75,7 +75,7 @@ fn the_second_frequency_is_stored_with_three_digits_in_bf16() {
 }
 
 #[test]
-fn rounded_frequencies_turn_the_hands_wrong_in_proportion_to_the_position() {
+fn rounded_frequencies_turn_a_pair_wrong_in_proportion_to_the_position() {
     let ladder = ladder(128, 1e4);
     let worst = |seq_len, format| {
         let errors = (0..seq_len).map(|position| angle_error(position, &ladder, format));
