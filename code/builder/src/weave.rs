@@ -173,6 +173,7 @@ struct Loom<'a> {
     claims: BTreeMap<String, Claim>,
     claimed: BTreeMap<String, Vec<Place>>,
     faults: Vec<Fault>,
+    all_read: bool,
 }
 
 /// The chapter under the needle.
@@ -230,6 +231,7 @@ impl<'a> Loom<'a> {
             claims,
             claimed: BTreeMap::new(),
             faults,
+            all_read: true,
         }
     }
 
@@ -242,6 +244,11 @@ impl<'a> Loom<'a> {
             marks: BTreeSet::new(),
         };
         let content = chapter.content.replace("\r\n", "\n");
+        if let Some(fault) = unreadable(&content, &page.file) {
+            self.faults.push(fault);
+            self.all_read = false;
+            return content;
+        }
         self.faults
             .extend(formula::stray_dollars(&content, &page.file));
         let (fences, code) = code_ranges(&content);
@@ -553,7 +560,9 @@ impl<'a> Loom<'a> {
     }
 
     fn refuse_unclaimed(&mut self) {
-        for claim in self.claims.values() {
+        // A chapter that could not be read may make them.
+        let claims = self.claims.values().filter(|_| self.all_read);
+        for claim in claims {
             if !self.claimed.contains_key(&claim.id) {
                 let mut fault = Fault::new(
                     &claim.file,
@@ -568,6 +577,24 @@ impl<'a> Loom<'a> {
             }
         }
     }
+}
+
+/// The longest chapter that is woven, in bytes. The longest of this book has a tenth of it.
+const LONGEST_CHAPTER: usize = 1 << 20;
+
+fn unreadable(content: &str, file: &Path) -> Option<Fault> {
+    if let Some(at) = content.find('\0') {
+        let remedy = "take it out; the file may have been cut off or be no text";
+        return Some(Fault::new(file, "a NUL byte", remedy).at(content, at));
+    }
+    (content.len() > LONGEST_CHAPTER).then(|| {
+        let thing = format!("{} bytes, more than {LONGEST_CHAPTER}", content.len());
+        Fault::new(
+            file,
+            thing,
+            "split the chapter, or include what is long from a file",
+        )
+    })
 }
 
 struct Fence {

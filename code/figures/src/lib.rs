@@ -5,13 +5,14 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
-mod alibi;
-mod attention;
+pub mod alibi;
+pub mod attention;
 pub mod kit;
-mod learned;
-mod scaling;
-mod sinusoidal;
-mod t5;
+pub mod learned;
+pub mod rope;
+pub mod scaling;
+pub mod sinusoidal;
+pub mod t5;
 
 use positional_encoding::Error;
 
@@ -58,12 +59,13 @@ pub enum FigureError {
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
+    rope::FIGURES,
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

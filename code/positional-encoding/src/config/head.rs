@@ -128,18 +128,14 @@ fn head_dim(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
     }
     let hidden_size = or_default(keys, family, HIDDEN_SIZE, family.hidden_size)?;
     let heads = or_default(keys, family, HEADS, family.heads)?;
-    if !hidden_size.value.is_multiple_of(heads.value) {
-        return Err(Error::Key {
-            given: format!("{} with {} {}", hidden_size.value, heads.key, heads.value),
-            key: hidden_size.key,
-            allowed: format!("a multiple of {}", heads.key),
-            remedy: "give head_dim where a head is not hidden_size / num_attention_heads".into(),
-        });
-    }
     let head_dim = hidden_size.value / heads.value;
     check_width(&hidden_size.key, head_dim)?;
+    let rounded = match hidden_size.value % heads.value {
+        0 => "",
+        _ => ", rounded down",
+    };
     keys.note(format!(
-        "head_dim is not given: {} / {} = {head_dim}",
+        "head_dim is not given: {} / {} = {head_dim}{rounded}",
         hidden_size.key, heads.key
     ));
     Ok(head_dim)
