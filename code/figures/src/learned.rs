@@ -94,9 +94,9 @@ pub fn explained_by_distance(similarity: &Array2<f64>) -> f64 {
 
 /// The table of the chapter, before its training and after it.
 fn trained_table() -> Result<[Array2<f64>; 2], FigureError> {
-    let before = learned::random_table(48, 8, 1);
+    let before = learned::random_table(48, 16, 1);
     let mut after = before.clone();
-    learned::train(&mut after, learned::neighbourhood(48, 2).view(), 2.0, 200)?;
+    learned::train(&mut after, learned::neighbourhood(48, 2).view(), 4.0, 200)?;
     Ok([before, after])
 }
 
