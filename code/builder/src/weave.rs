@@ -255,6 +255,8 @@ impl<'a> Loom<'a> {
                 self.figure(&fence, &mut page)
             } else if fence.body.contains("{{#") {
                 self.listing(&fence, &mut page)
+            } else if content[..fence.range.start].ends_with('\n') {
+                Ok(code_block(&fence.info, fence.body.trim_end()) + "\n")
             } else {
                 continue;
             };
@@ -345,11 +347,10 @@ impl<'a> Loom<'a> {
         self.weave.tally.count(|counts| counts.listings += 1);
         let number = page.number(page.listings);
         Ok(format!(
-            "<figure class=\"listing\" id=\"listing-{id}\">\n\n````{language}\n{text}\n````\n\n\
+            "<figure class=\"listing\" id=\"listing-{id}\">\n\n{code}\n\n\
              <figcaption>Listing {number}: <code>{path}</code></figcaption>\n</figure>\n",
             id = number.replace('.', "-"),
-            language = fence.info,
-            text = flush_left(&text),
+            code = code_block(&fence.info, &flush_left(&text)),
             path = path.display(),
         ))
     }
@@ -475,7 +476,8 @@ impl<'a> Loom<'a> {
         self.weave.tally.count(|counts| counts.outputs += 1);
         Ok(format!(
             "<div class=\"output\">\n<p class=\"command\"><code>{command}</code></p>\n\n\
-             ````text\n{text}\n````\n\n</div>\n"
+             {}\n\n</div>\n",
+            code_block("text", &text),
         ))
     }
 
@@ -549,13 +551,13 @@ impl<'a> Loom<'a> {
                 .collect();
             text.push_str(&format!(
                 "\n### {} {{#{}}}\n\nClaimed in {}. <code>{}:{}</code>\n\n\
-                 <details>\n<summary>The test</summary>\n\n````rust\n{}\n````\n\n</details>\n",
+                 <details>\n<summary>The test</summary>\n\n{}\n\n</details>\n",
                 claim.sentence(),
                 claim.anchor(),
                 places.join(", "),
                 claim.file.display(),
                 claim.line,
-                claim.source,
+                code_block("rust", &claim.source),
             ));
         }
         text
@@ -713,6 +715,23 @@ fn without_marks<'a>(lines: impl Iterator<Item = &'a str>) -> String {
         .filter(|line| !mark(line))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// A block of code as HTML. Unlike mdBook's own it can be reached, and so scrolled, by keyboard.
+/// Dollars, backticks and braces are kept from the steps that look for formulae and includes.
+fn code_block(info: &str, text: &str) -> String {
+    let class = info.split([',', ' ']).filter(|word| !word.is_empty());
+    let class: Vec<&str> = class.collect();
+    let language = if class.is_empty() {
+        "text".into()
+    } else {
+        class.join(" ")
+    };
+    let text = figures::kit::escape(text)
+        .replace('$', "&#36;")
+        .replace('`', "&#96;")
+        .replace("{{", "&#123;&#123;");
+    format!("<pre><code class=\"language-{language}\" tabindex=\"0\">{text}\n</code></pre>")
 }
 
 /// Lines from inside a function, moved to the margin.
