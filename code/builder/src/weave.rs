@@ -218,11 +218,7 @@ struct FigureBlock {
 
 impl<'a> Loom<'a> {
     fn new(weave: &'a Weave, ctx: &PreprocessorContext, settings: Settings) -> Loom<'a> {
-        let mut faults = Vec::new();
-        let claims = claim::read(&ctx.root, &settings.claims).unwrap_or_else(|found| {
-            faults.extend(found);
-            BTreeMap::new()
-        });
+        let (claims, faults) = claim::read(&ctx.root, &settings.claims);
         Loom {
             weave,
             root: ctx.root.clone(),
