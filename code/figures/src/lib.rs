@@ -57,8 +57,6 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, rope::FIGURES, learned::FIGURES, t5::FIGURES, alibi::FIGURES, scaling::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES, scaling::TABLES];
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
