@@ -84,7 +84,7 @@ fn rounded_frequencies_turn_a_pair_wrong_in_proportion_to_the_position() {
     for (seq_len, bf16, f16, f32) in [
         (512, 0.625, 0.124, 1.5e-5),
         (2048, 2.504, 0.495, 6.1e-5),
-        (4096, 3.141, 0.990, 1.2e-4),
+        (4096, PI, 0.990, 1.2e-4),
         (32_768, PI, PI, 9.7e-4),
     ] {
         // The digits printed in the text.
