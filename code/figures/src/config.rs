@@ -253,7 +253,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
         let longest = std::f64::consts::TAU / slowest;
         ladders.push((entry.name.as_str(), trained as f64, longest));
     }
-    ladders.sort_by(|one, other| other.1.total_cmp(&one.1));
+    ladders.sort_by(|one, other| one.1.total_cmp(&other.1));
     let height = |row: usize| row as f64 + 1.0;
     let names: Vec<(f64, &str)> = ladders
         .iter()
