@@ -118,3 +118,54 @@ fn the_softmax_scale_agrees_with_the_released_library() {
     }
     assert!(compared >= 18, "{compared}");
 }
+
+/// Values in double precision from formulas of their own, digit for digit.
+#[test]
+fn frequencies_agree_with_double_precision_to_a_part_in_a_million_million() {
+    let lines = include_str!("given.jsonl").lines();
+    let mut compared = 0;
+    for line in lines {
+        let given: Value = serde_json::from_str(line).unwrap();
+        let (input, expect) = (&given["input"], &given["expect"]);
+        let mut rope = input.clone();
+        rope["rope_theta"] = input["theta"].clone();
+        let head_dim = match &input["dim"] {
+            Value::Null => &input["head_dim"],
+            dim => dim,
+        };
+        let mut config = serde_json::json!({
+            "model_type": "llama", "head_dim": head_dim, "rope_parameters": rope,
+        });
+        if let Some(max) = input["max_position_embeddings"].as_u64() {
+            config["max_position_embeddings"] = max.into();
+        } else if let Some(max) = input["original_max_position_embeddings"].as_u64() {
+            config["max_position_embeddings"] = (max * 4).into();
+        }
+        let length = input["seq_len"].as_u64().unwrap_or(1) as usize;
+        let model = read(&config, length);
+        let ours = &model.tables[0];
+        let close = |ours: f64, theirs: f64| (ours - theirs).abs() <= 1e-12 * theirs.abs();
+        if expect["inv_freq"].is_array() {
+            let theirs = numbers(&expect["inv_freq"]);
+            assert_eq!(ours.inv_freq.len(), theirs.len(), "{}", given["id"]);
+            for (ours, theirs) in ours.inv_freq.iter().zip(theirs) {
+                assert!(close(*ours, theirs), "{}: {ours} {theirs}", given["id"]);
+            }
+            compared += 1;
+        }
+        if let Some(theirs) = expect["attention_factor"].as_f64() {
+            assert!(close(ours.attention_factor, theirs), "{}", given["id"]);
+        }
+        if let Some(theirs) = expect["base"].as_f64() {
+            let d = ours.rotary_dim as f64;
+            // The base from the second frequency: its rounding grows with the power.
+            let base = ours.inv_freq[1].powf(-d / 2.0);
+            assert!(
+                (base / theirs - 1.0).abs() < 1e-12,
+                "{}: {base}",
+                given["id"]
+            );
+        }
+    }
+    assert!(compared >= 13, "{compared}");
+}

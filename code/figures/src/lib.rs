@@ -7,6 +7,7 @@
 
 pub mod alibi;
 pub mod attention;
+pub mod config;
 pub mod kit;
 pub mod learned;
 pub mod rope;
@@ -64,8 +65,14 @@ const FIGURES: &[&[Figure]] = &[
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
+    config::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, rope::TABLES, scaling::TABLES];
+const TABLES: &[&[Text]] = &[
+    sinusoidal::TABLES,
+    rope::TABLES,
+    scaling::TABLES,
+    config::TABLES,
+];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

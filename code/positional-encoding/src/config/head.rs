@@ -50,6 +50,8 @@ pub(super) struct Head {
     pub(super) head_dim: usize,
     /// Of the full layers, where they have another.
     pub(super) full_head_dim: Option<usize>,
+    /// Of the sliding layers, where they have another.
+    pub(super) sliding_head_dim: Option<usize>,
     /// The rotated part where it is a count of its own.
     pub(super) rotary_dim: Option<Given<usize>>,
     /// The rotated part where it is a fraction, outside any block.
@@ -75,6 +77,7 @@ impl Head {
         Ok(Self {
             head_dim,
             full_head_dim: full_head_dim(keys, family)?,
+            sliding_head_dim: own_head_dim(keys, "swa_head_dim")?,
             rotary_dim,
             part,
             layout: layout(keys, family)?,
@@ -190,15 +193,20 @@ fn check_width(key: &str, head_dim: usize) -> Result<(), Error> {
     })
 }
 
-fn full_head_dim(keys: &mut Keys, family: &Family) -> Result<Option<usize>, Error> {
-    let given = keys.count(&["global_head_dim"])?;
+/// A head width that only one kind of layer has.
+fn own_head_dim(keys: &mut Keys, name: &str) -> Result<Option<usize>, Error> {
+    let given = keys.count(&[name])?;
     if let Some(Given { value, key }) = &given {
         check_width(key, *value)?;
     }
-    let default = family.count("global_head_dim");
-    Ok(match (given, default) {
-        (Some(given), _) => Some(given.value),
-        (None, Some(default)) => Some(missing(keys, family, "global_head_dim", default).value),
+    Ok(given.map(|given| given.value))
+}
+
+fn full_head_dim(keys: &mut Keys, family: &Family) -> Result<Option<usize>, Error> {
+    const NAME: &str = "global_head_dim";
+    Ok(match (own_head_dim(keys, NAME)?, family.count(NAME)) {
+        (Some(given), _) => Some(given),
+        (None, Some(default)) => Some(missing(keys, family, NAME, default).value),
         (None, None) => None,
     })
 }
