@@ -811,10 +811,10 @@ fn impossible_parameters_are_refused_with_a_remedy() {
         short_factor: vec![1.0, 1.0, -1.0, 1.0],
         ..lists(LongRopeAttention::FromFactor(4.0))
     };
-    let equal = Llama3 {
+    let exchanged = Llama3 {
         factor: 8.0,
         low_freq_factor: 4.0,
-        high_freq_factor: 4.0,
+        high_freq_factor: 1.0,
     };
     let zero_weight = AttentionFactor::Ratio {
         mscale: 0.0,
@@ -847,7 +847,7 @@ fn impossible_parameters_are_refused_with_a_remedy() {
             1,
             "length",
         ),
-        (Scaling::Llama3(equal), LLAMA_3, 1, "low_freq_factor"),
+        (Scaling::Llama3(exchanged), LLAMA_3, 1, "low_freq_factor"),
         (
             Scaling::Yarn(Yarn {
                 attention_factor: zero_weight,
