@@ -1,4 +1,4 @@
-use approx::{assert_abs_diff_eq, relative_eq};
+use approx::assert_abs_diff_eq;
 use positional_encoding::Error;
 use positional_encoding::precision::{Format, angle_error};
 use positional_encoding::rope::{Layout, inv_freq, rotate, rotate_pair, shift};
@@ -125,8 +125,10 @@ fn first_wrong_position(base: f64) -> Result<Option<usize>, Error> {
 // ANCHOR_END: rounded_frequencies
 
 #[test]
-fn a_larger_base_does_not_help_rounded_frequencies() {
+fn a_larger_base_helps_rounded_frequencies_by_luck_alone() {
     assert_eq!(first_wrong_position(1e4).unwrap(), Some(414));
-    assert_eq!(first_wrong_position(5e5).unwrap(), Some(412));
-    assert!(relative_eq!(0.1 / 414.0, 0.00024, max_relative = 0.02));
+    assert_eq!(first_wrong_position(5e5).unwrap(), Some(610));
+    for base in [1e3, 2e4, 1e5, 1e6, 1e7] {
+        assert!((410..2000).contains(&first_wrong_position(base).unwrap().unwrap()));
+    }
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use ndarray::Array1;
-use plotters::element::{PathElement, Rectangle, Text as Label};
+use plotters::element::{PathElement, Text as Label};
 use plotters::prelude::{Color, IntoFont, RGBColor, SeriesLabelPosition};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{IntoTextStyle, TextStyle};
@@ -188,8 +188,7 @@ fn layouts() -> Result<Drawing, FigureError> {
             ("half", Layout::Half, 240),
         ] {
             write(root, name, (66, top + 22), INK)?;
-            for pair in 0..4 {
-                let color = SERIES[pair];
+            for (pair, color) in SERIES.into_iter().take(4).enumerate() {
                 let [a, b] = layout.pair(pair, 4).map(|entry| 150 + 58 * entry as i32);
                 let roof = top
                     - 12
@@ -212,10 +211,8 @@ fn layouts() -> Result<Drawing, FigureError> {
 }
 
 fn boxed(root: &Root, (x, y): (i32, i32), color: RGBColor) -> Result<(), FigureError> {
-    let corners = [(x - 22, y - 22), (x + 22, y + 22)].map(|(x, y)| (x * SCALE, y * SCALE));
-    let style = color.stroke_width(2 * SCALE as u32);
-    root.draw(&Rectangle::new(corners, style))
-        .map_err(kit::plot)
+    let corners = [(-22, -22), (22, -22), (22, 22), (-22, 22), (-22, -22)];
+    path(root, &corners.map(|(a, b)| (x + a, y + b)), color, 2)
 }
 
 fn path(
@@ -264,7 +261,7 @@ fn mix() -> Result<Drawing, FigureError> {
         .map(|m| (m as f64, dot(&mixed(query, m), &mixed(key, m - 2))));
     kit::lines(
         &Axis::linear("position of the query; the key stands two back", 2.0, 40.0),
-        &Axis::linear("score", -2.0, 30.0),
+        &Axis::linear("score", -2.0, 26.0),
         &[
             Series::line("a mix of the layouts", drift),
             Series::line("interleaved", level(Layout::Interleaved)?),
@@ -285,7 +282,6 @@ fn spread(last: f64) -> Vec<usize> {
 
 fn decay() -> Result<Drawing, FigureError> {
     let inv_freq = rope::inv_freq(128, 10_000.0)?;
-    let ceiling = rope::decay_bound(0, &inv_freq);
     let curve = |height: &dyn Fn(i64) -> f64| -> Vec<(f64, f64)> {
         let offsets = spread(4096.0).into_iter();
         offsets
@@ -300,14 +296,14 @@ fn decay() -> Result<Drawing, FigureError> {
             (512.0, "512"),
             (4096.0, "4096"),
         ]),
-        &Axis::linear("part of the value at offset 0", -0.2, 1.0),
+        &Axis::linear("multiples of the product of the norms", -2.0, 34.0),
         &[
             Series::line(
                 "the bound",
-                curve(&|offset| rope::decay_bound(offset, &inv_freq) / ceiling),
+                curve(&|offset| rope::decay_bound(offset, &inv_freq)),
             ),
             Series::line(
-                "score of equal vectors",
+                "the score",
                 curve(&|offset| rope::mean_cosine(offset, &inv_freq)),
             ),
         ],

@@ -538,7 +538,7 @@ mod tests {
         match result.expect_err("an error") {
             Error::Parameter { name, .. } | Error::Shape { name, .. } => name,
             Error::Position { .. } => "position",
-            Error::Key { .. } | Error::File { .. } => "file",
+            other => panic!("an error of another kind: {other}"),
         }
     }
 
