@@ -251,7 +251,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
     let limit = sinusoidal::BASE * TAU;
     let series = [
         Series::line("d = 512, 256 rungs", ladder(512)?),
-        Series::line("10000 · 2π", [(0.0, limit), (1.0, limit)]),
+        Series::line("10,000 · 2π", [(0.0, limit), (1.0, limit)]),
         Series::dots("d = 64, 32 rungs", ladder(64)?),
     ];
     kit::draw(640, 400, |root| {
