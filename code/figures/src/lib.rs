@@ -73,7 +73,7 @@ const TABLES: &[&[Text]] = &[
     scaling::TABLES,
     config::TABLES,
 ];
-const VALUES: &[&[Text]] = &[];
+const VALUES: &[&[Text]] = &[sinusoidal::VALUES];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {
