@@ -1,6 +1,12 @@
 //! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
+mod alibi;
 mod attention;
+mod learned;
 mod misunderstandings;
 mod pitfalls;
+mod precision;
+mod rope;
+mod scaling;
 mod sinusoidal;
+mod t5;

@@ -112,6 +112,7 @@ fn a_layer_without_rotation_hides_a_wrong_order_of_rows() {
     assert!((wrong - right).abs() > 0.1, "{wrong} for {right}");
 }
 
+// ANCHOR: kv_heads
 #[test]
 fn key_rows_counted_by_query_heads_stay_in_the_wrong_order() {
     let order = |count, head_dim| {
@@ -122,17 +123,16 @@ fn key_rows_counted_by_query_heads_stay_in_the_wrong_order() {
         };
         heads.row_order(Layout::Half, Layout::Interleaved).unwrap()
     };
-    // ANCHOR: kv_heads
     // 8 query heads, 2 key-value heads of 4 entries: the key projection has 8 rows.
     let right = order(2, 4);
     let wrong = order(8 / 2, 8 / (8 / 2)); // "query heads per key head", 4 heads of 2 rows
     assert_eq!(right, [0, 2, 1, 3, 4, 6, 5, 7]);
     assert_eq!(wrong, [0, 1, 2, 3, 4, 5, 6, 7]); // nothing has moved
-    // ANCHOR_END: kv_heads
 
     // 64 query heads and 8 key-value heads: 64 / 8 is 8, and the mistake cannot be seen.
     assert_eq!(order(64 / 8, 128), order(8, 128));
 }
+// ANCHOR_END: kv_heads
 
 #[test]
 fn a_bias_left_in_the_old_order_spoils_a_converted_checkpoint() {
@@ -208,6 +208,7 @@ fn positions_kept_in_bfloat16_run_into_each_other() {
     assert_ne!(at(256.0), at(257.0));
 }
 
+// ANCHOR: phase
 /// The largest error of an angle, in radians on the circle, when only the frequency is rounded.
 fn phase_error(positions: usize, round: fn(f64) -> f64) -> f64 {
     let inv_freq = rope::inv_freq(128, 10_000.0).unwrap();
@@ -220,18 +221,18 @@ fn phase_error(positions: usize, round: fn(f64) -> f64) -> f64 {
 
 #[test]
 fn a_frequency_rounded_to_bfloat16_before_the_product_loses_the_angle() {
-    // ANCHOR: phase
     let in_bf16 = [512, 2048, 4096].map(|positions| phase_error(positions, bf16));
     let in_f32 = phase_error(4096, |w| f64::from(w as f32));
-    // ANCHOR_END: phase
     for (error, expected) in in_bf16.iter().zip([0.625, 2.504, std::f64::consts::PI]) {
         assert_abs_diff_eq!(*error, expected, epsilon = 1e-3);
     }
     assert!(in_f32 < 1.3e-4);
 }
+// ANCHOR_END: phase
 
 // Positions, padding, caches
 
+// ANCHOR: cache
 #[test]
 fn a_new_token_rotated_as_position_zero_sees_the_wrong_distances() {
     let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
@@ -241,16 +242,15 @@ fn a_new_token_rotated_as_position_zero_sees_the_wrong_distances() {
         rope::apply(&mut x, positions, &inv_freq, Layout::Half).unwrap();
         x
     };
-    // ANCHOR: cache
     let whole = rotate(&tokens, &[0, 1, 2, 3, 4, 5]);
     let last = tokens.slice(s![5.., .., ..]).to_owned();
     let continued = rotate(&last, &[5]); // five tokens are in the cache
     let restarted = rotate(&last, &[0]); // the start position was forgotten
-    // ANCHOR_END: cache
     let expected = whole.slice(s![5.., .., ..]);
     assert_eq!(continued, expected);
     assert!((restarted - expected).mapv(f64::abs).sum() > 1.0);
 }
+// ANCHOR_END: cache
 
 #[test]
 fn counting_padding_as_tokens_stamps_a_sentence_with_the_wrong_positions() {

@@ -5,9 +5,13 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod alibi;
 mod attention;
 pub mod kit;
+mod learned;
+mod scaling;
 mod sinusoidal;
+mod t5;
 
 use positional_encoding::Error;
 
@@ -51,8 +55,15 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const FIGURES: &[&[Figure]] = &[
+    attention::FIGURES,
+    sinusoidal::FIGURES,
+    learned::FIGURES,
+    t5::FIGURES,
+    alibi::FIGURES,
+    scaling::FIGURES,
+];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
