@@ -9,6 +9,7 @@ mod alibi;
 mod attention;
 pub mod kit;
 mod learned;
+mod live;
 mod scaling;
 mod sinusoidal;
 mod t5;
@@ -59,6 +60,7 @@ const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
     learned::FIGURES,
+    live::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,

@@ -4,6 +4,8 @@
 //! and reads the answer where `numbers`, `text` and `text_length` say. A function returns how many
 //! numbers it wrote, or −1 where it refused; the text is then the refusal. Only one call is in
 //! flight at a time: a page has one thread.
+//!
+//! A page carries only what it needs: a feature named after the chapter chooses its functions.
 
 #![cfg(target_arch = "wasm32")]
 // The names must reach the module's table of exports unchanged. Nothing here reads through a
@@ -12,7 +14,7 @@
 
 use std::cell::RefCell;
 
-use crate::{Answer, Export, attention, sinusoidal};
+use crate::{Answer, Export};
 
 thread_local! {
     static INPUT: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
@@ -62,17 +64,50 @@ fn call(export: Export) -> i32 {
     count
 }
 
+#[cfg(feature = "attention")]
 #[unsafe(no_mangle)]
 extern "C" fn attention() -> i32 {
-    call(attention::attention)
+    call(crate::attention::attention)
 }
 
+#[cfg(feature = "sinusoidal")]
 #[unsafe(no_mangle)]
 extern "C" fn waves() -> i32 {
-    call(sinusoidal::waves)
+    call(crate::sinusoidal::waves)
 }
 
+#[cfg(feature = "sinusoidal")]
 #[unsafe(no_mangle)]
 extern "C" fn similarity() -> i32 {
-    call(sinusoidal::similarity)
+    call(crate::sinusoidal::similarity)
+}
+
+#[cfg(feature = "rope")]
+#[unsafe(no_mangle)]
+extern "C" fn arrows() -> i32 {
+    call(crate::rope::arrows)
+}
+
+#[cfg(feature = "rope")]
+#[unsafe(no_mangle)]
+extern "C" fn layouts() -> i32 {
+    call(crate::rope::layouts)
+}
+
+#[cfg(feature = "learned-t5-alibi")]
+#[unsafe(no_mangle)]
+extern "C" fn bias() -> i32 {
+    call(crate::bias::bias)
+}
+
+#[cfg(feature = "scaling")]
+#[unsafe(no_mangle)]
+extern "C" fn scaling() -> i32 {
+    call(crate::scaling::scaling)
+}
+
+#[cfg(feature = "reader")]
+#[unsafe(no_mangle)]
+extern "C" fn config() -> i32 {
+    call(crate::scaling::config)
 }

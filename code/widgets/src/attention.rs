@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use positional_encoding::attention::{Mask, scores, weights};
-use positional_encoding::{Error, alibi, rope, sinusoidal};
+use positional_encoding::{Direction, Error, alibi, rope, sinusoidal};
 
 use crate::{Answer, Input};
 
@@ -64,15 +64,18 @@ pub fn attention(input: &[f64]) -> Result<Answer, Error> {
     let order = order(&mut input)?;
     let (own_weights, own_outputs) = head(&[0, 1, 2, 3, 4], mask, signal)?;
     let (weights, outputs) = head(&order, mask, signal)?;
-    let difference = (&own_outputs.select(Axis(0), &order) - &outputs)
-        .iter()
-        .fold(0.0, |largest: f64, difference| largest.max(difference.abs()));
-    Ok([own_weights, own_outputs, weights, outputs]
-        .into_iter()
-        .flat_map(|array| array.into_iter())
-        .chain([difference])
-        .collect::<Vec<f64>>()
-        .into())
+    let mut difference: f64 = 0.0;
+    for (seat, &word) in order.iter().enumerate() {
+        for i in 0..4 {
+            difference = difference.max((own_outputs[[word, i]] - outputs[[seat, i]]).abs());
+        }
+    }
+    let mut numbers = Vec::new();
+    for array in [own_weights, own_outputs, weights, outputs] {
+        numbers.extend(array.into_raw_vec_and_offset().0);
+    }
+    numbers.push(difference);
+    Ok(numbers.into())
 }
 
 fn order(input: &mut Input) -> Result<[usize; 5], Error> {
@@ -108,20 +111,15 @@ fn head(
     if signal == Signal::QueryAndKey {
         let inv_freq = rope::inv_freq(d_model, 10_000.0)?;
         for (position, mut row) in turned.rows_mut().into_iter().enumerate() {
-            let mut entries = row.to_vec();
-            rope::rotate(
-                &mut entries,
-                position,
-                &inv_freq,
-                rope::Layout::Interleaved,
-            )?;
-            row.assign(&ndarray::aview1(&entries));
+            if let Some(entries) = row.as_slice_mut() {
+                rope::rotate(entries, position, &inv_freq, rope::Layout::Interleaved)?;
+            }
         }
     }
     let mut scores = scores(turned.view(), turned.view())?;
     if signal == Signal::Score {
         let seats: Vec<usize> = (0..seq_len).collect();
-        let bias = alibi::bias(&[0.5], &seats, &seats, alibi::Direction::Bidirectional);
+        let bias = alibi::bias(&[0.5], &seats, &seats, Direction::Bidirectional);
         scores += &bias.index_axis(Axis(0), 0);
     }
     let weights = weights(scores.view(), mask);

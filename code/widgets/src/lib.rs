@@ -5,12 +5,16 @@
 //! companion crate's own [`Error`], whose sentence the page shows beside the field at fault.
 //! [`EXPORTS`] lists them under the names that the compiled module gives them.
 //!
-//! `cargo run -p widgets --bin module` compiles this crate to WebAssembly and writes
-//! `page/module.js`, which is committed, so that a reader needs no second target to build the book.
+//! `cargo run -p widgets --bin modules` compiles this crate to WebAssembly, once for each chapter,
+//! and writes `page/modules/`, which is committed, so that a reader needs no second target to build
+//! the book.
 
 mod abi;
 pub mod attention;
+pub mod bias;
 mod input;
+pub mod rope;
+pub mod scaling;
 pub mod sinusoidal;
 
 pub use input::Input;
@@ -37,9 +41,17 @@ impl From<Vec<f64>> for Answer {
 /// A function that a page can call.
 pub type Export = fn(&[f64]) -> Result<Answer, Error>;
 
-/// Every function that a page can call, under its name in the module.
-pub const EXPORTS: &[(&str, Export)] = &[
-    ("attention", attention::attention),
-    ("waves", sinusoidal::waves),
-    ("similarity", sinusoidal::similarity),
+/// Every function that a page can call: the module it is in, its name there, and the function.
+///
+/// The modules bear the names of the chapters, whose pages carry them; `reader` is the one that is
+/// fetched when a reader pastes a file.
+pub const EXPORTS: &[(&str, &str, Export)] = &[
+    ("attention", "attention", attention::attention),
+    ("sinusoidal", "waves", sinusoidal::waves),
+    ("sinusoidal", "similarity", sinusoidal::similarity),
+    ("rope", "arrows", rope::arrows),
+    ("rope", "layouts", rope::layouts),
+    ("learned-t5-alibi", "bias", bias::bias),
+    ("scaling", "scaling", scaling::scaling),
+    ("reader", "config", scaling::config),
 ];

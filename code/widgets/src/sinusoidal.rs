@@ -77,12 +77,7 @@ pub fn similarity(input: &[f64]) -> Result<Answer, Error> {
 /// A stamp for any base: every pair starts at sine 0, cosine 1, and turns with the position.
 fn stamp(position: usize, inv_freq: &[f64]) -> Result<Vec<f64>, Error> {
     let mut hands: Vec<f64> = inv_freq.iter().flat_map(|_| [1.0, 0.0]).collect();
-    rope::rotate(
-        &mut hands,
-        position,
-        inv_freq,
-        rope::Layout::Interleaved,
-    )?;
+    rope::rotate(&mut hands, position, inv_freq, rope::Layout::Interleaved)?;
     for pair in hands.chunks_exact_mut(2) {
         pair.swap(0, 1);
     }
