@@ -333,7 +333,7 @@ fn ntk_aware_bases_agree_with_the_published_values() {
         assert_abs_diff_eq!(scaled, base, epsilon = 0.05);
     }
     let by_eight = scaling::ntk_aware_base(&LLAMA_2, 8.0).unwrap();
-    assert_relative_eq!(by_eight, 82_684.6226, max_relative = 1e-8);
+    assert_relative_eq!(by_eight, 82684.6226, max_relative = 1e-8);
 }
 
 #[test]
@@ -417,12 +417,12 @@ fn dynamic_ntk_agrees_with_the_published_values() {
     let llama_1 = trained(128, 10_000.0, 2048);
     let nomic = trained(64, 1000.0, 2048);
     for (trained, seq_len, base) in [
-        (small, 17, 11_700.47150466696),
-        (small, 32, 43_267.487109222246),
+        (small, 17, 11700.47150466696),
+        (small, 32, 43267.487109222246),
         (small, 64, 133_905.183),
         (llama_1, 2048, 10_000.0),
-        (llama_1, 3072, 20_221.2617),
-        (llama_1, 4096, 30_527.7367488067),
+        (llama_1, 3072, 20221.2617),
+        (llama_1, 4096, 30527.7367488067),
         (nomic, 512, 1000.0),
         (nomic, 8192, 7453.48303),
     ] {

@@ -276,15 +276,11 @@ proptest! {
 fn no_two_of_the_first_million_positions_share_an_encoding() {
     // The distance of two encodings depends on their offset alone, so the offsets are all pairs.
     // The first pair tells every two apart: pi is irrational, no offset is a whole turn.
+    let first_pair = inv_freq(2).unwrap();
     let nearest = (1..1_000_000)
-        .map(|offset| distance_by_first_pair(offset))
+        .map(|offset| distance_by_offset(offset, &first_pair))
         .fold(f64::INFINITY, f64::min);
     assert!(nearest > 2e-6);
-}
-
-/// The chord between two points of the unit circle `offset` radians apart.
-fn distance_by_first_pair(offset: usize) -> f64 {
-    2.0 * (offset as f64 / 2.0).sin().abs()
 }
 
 proptest! {

@@ -2,5 +2,6 @@
 
 mod attention;
 mod learned_t5_alibi;
+mod rope;
 mod scaling;
 mod sinusoidal;

@@ -5,14 +5,20 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
-mod alibi;
-mod attention;
+pub mod alibi;
+pub mod attention;
+pub mod config;
 pub mod kit;
 mod learned;
 mod live;
 mod scaling;
 mod sinusoidal;
 mod t5;
+pub mod learned;
+pub mod rope;
+pub mod scaling;
+pub mod sinusoidal;
+pub mod t5;
 
 use positional_encoding::Error;
 
@@ -59,13 +65,20 @@ pub enum FigureError {
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
+    rope::FIGURES,
     learned::FIGURES,
     live::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
+    config::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
+const TABLES: &[&[Text]] = &[
+    sinusoidal::TABLES,
+    rope::TABLES,
+    scaling::TABLES,
+    config::TABLES,
+];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

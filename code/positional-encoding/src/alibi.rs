@@ -23,6 +23,7 @@ use crate::{Direction, Error};
 ///
 /// assert_eq!(slopes(4)?, [0.25, 0.0625, 0.015625, 0.00390625]);
 /// assert_eq!(slopes(3)?, [0.0625, 0.00390625, 0.25]); // two slopes of 2, then one of 4
+/// assert!(slopes(0).is_err());
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
 pub fn slopes(heads: usize) -> Result<Vec<f64>, Error> {

@@ -478,6 +478,9 @@ fn note_unread(keys: &mut Keys) {
         "kv_channels",
     ];
     let silent = [
+        "v_head_dim",
+        "swa_v_head_dim",
+        "index_head_dim",
         "max_length",
         "use_position_ids",
         "position_ids",

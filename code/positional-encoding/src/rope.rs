@@ -25,7 +25,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    // ANCHOR: layout
     /// The two entries that pair `i` of `pairs` consists of.
     ///
     /// ```
@@ -33,6 +32,7 @@ impl Layout {
     /// assert_eq!(Layout::Interleaved.pair(1, 4), [2, 3]);
     /// assert_eq!(Layout::Half.pair(1, 4), [1, 5]);
     /// ```
+    // ANCHOR: layout
     pub fn pair(self, i: usize, pairs: usize) -> [usize; 2] {
         match self {
             Layout::Interleaved => [2 * i, 2 * i + 1],
@@ -370,25 +370,17 @@ impl Heads {
     pub fn row_order(&self, from: Layout, to: Layout) -> Result<Vec<usize>, Error> {
         self.check()?;
         let rotating = lanes(from, to, self.rotary_dim)?;
-        let within: Vec<usize> = rotating
-            .into_iter()
-            .chain(self.rotary_dim..self.head_dim)
-            .collect();
-        Ok((0..self.count)
-            .flat_map(|head| within.iter().map(move |lane| head * self.head_dim + lane))
+        let staying = self.rotary_dim..self.head_dim;
+        let within: Vec<usize> = rotating.into_iter().chain(staying).collect();
+        let first_rows = (0..self.count).map(|head| head * self.head_dim);
+        Ok(first_rows
+            .flat_map(|first| within.iter().map(move |lane| first + lane))
             .collect())
     }
     // ANCHOR_END: row_order
 
     fn check(&self) -> Result<(), Error> {
-        if self.rotary_dim > self.head_dim {
-            return Err(Error::Parameter {
-                name: "rotary_dim",
-                given: self.rotary_dim.to_string(),
-                allowed: format!("at most head_dim, {}", self.head_dim),
-                remedy: "give the part of a head that turns".into(),
-            });
-        }
+        check_part(self.rotary_dim, self.head_dim)?;
         if self
             .count
             .checked_mul(self.head_dim)
@@ -565,15 +557,7 @@ pub fn proportional_inv_freq(
     rotary_dim: usize,
     base: f64,
 ) -> Result<Vec<f64>, Error> {
-    let whole = Heads {
-        count: 1,
-        head_dim,
-        rotary_dim,
-    };
-    whole.check()?;
-    if rotary_dim > 0 {
-        check_even("rotary_dim", rotary_dim)?;
-    }
+    check_part(rotary_dim, head_dim)?;
     let mut frequencies = inv_freq(head_dim, base)?;
     frequencies[rotary_dim / 2..].fill(0.0);
     Ok(frequencies)
@@ -652,6 +636,18 @@ fn check_blocks(head_dim: usize, axes: usize, pairs: usize) -> Result<(), Error>
         });
     }
     check_width("x", head_dim, axes.saturating_mul(pairs))
+}
+
+fn check_part(rotary_dim: usize, head_dim: usize) -> Result<(), Error> {
+    if rotary_dim > head_dim || !rotary_dim.is_multiple_of(2) {
+        return Err(Error::Parameter {
+            name: "rotary_dim",
+            given: rotary_dim.to_string(),
+            allowed: format!("an even number up to head_dim, {head_dim}"),
+            remedy: "give the part of a head that turns".into(),
+        });
+    }
+    Ok(())
 }
 
 fn check_even(name: &'static str, given: usize) -> Result<(), Error> {

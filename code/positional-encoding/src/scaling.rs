@@ -377,7 +377,8 @@ impl Default for Yarn {
 /// # Errors
 ///
 /// [`Error::Parameter`] where `factor` is not a finite number above zero, the bounds are not
-/// finite with `0 <= beta_slow < beta_fast` (above zero for a ramp over pairs), an explicit
+/// finite with `0 <= beta_slow < beta_fast` (above zero, and equal allowed, for a ramp over
+/// pairs), an explicit
 /// attention factor or a weight is not a finite number above zero, no pair lies near the ramp,
 /// or `trained` is impossible.
 ///
@@ -466,7 +467,7 @@ pub fn pair_turning(trained: &Trained, turns: f64) -> Result<f64, Error> {
 // ANCHOR: yarn_band
 pub fn yarn_band(trained: &Trained, yarn: &Yarn) -> Result<(f64, f64), Error> {
     check_factor(yarn.factor)?;
-    check_bounds(("beta_slow", yarn.beta_slow), ("beta_fast", yarn.beta_fast))?;
+    check_order(("beta_slow", yarn.beta_slow), ("beta_fast", yarn.beta_fast))?;
     let mut low = pair_turning(trained, yarn.beta_fast)?;
     let mut high = pair_turning(trained, yarn.beta_slow)?;
     if yarn.ramp == Ramp::WholePairs {
@@ -574,7 +575,7 @@ impl Default for Llama3 {
 /// # Errors
 ///
 /// [`Error::Parameter`] where `factor` is not a finite number above zero, the bounds are not
-/// finite with `0 <= low_freq_factor < high_freq_factor`, or `trained` is impossible.
+/// finite with `0 <= low_freq_factor <= high_freq_factor` (equal ones make a step), or `trained` is impossible.
 ///
 /// ```
 /// use positional_encoding::scaling::{self, Llama3, Trained};
@@ -591,11 +592,11 @@ pub fn llama3(trained: &Trained, llama3: &Llama3) -> Result<Frequencies, Error> 
     let (low, high) = (llama3.low_freq_factor, llama3.high_freq_factor);
     let factor = llama3.factor;
     check_factor(factor)?;
-    check_bounds(("low_freq_factor", low), ("high_freq_factor", high))?;
+    check_order(("low_freq_factor", low), ("high_freq_factor", high))?;
     let length = trained.length as f64;
     let scale = |w: f64| {
         let wavelength = TAU / w;
-        if wavelength < length / high {
+        if wavelength < length / high || (low == high && wavelength == length / high) {
             return w;
         }
         if wavelength > length / low {
@@ -851,6 +852,14 @@ fn check_bounds(low: (&'static str, f64), high: (&'static str, f64)) -> Result<(
                  pairs"
             .into(),
     })
+}
+
+/// Bounds that may be equal: the blend between them is then a step.
+fn check_order(low: (&'static str, f64), high: (&'static str, f64)) -> Result<(), Error> {
+    if low.1 == high.1 && low.1.is_finite() && low.1 >= 0.0 {
+        return Ok(());
+    }
+    check_bounds(low, high)
 }
 
 fn check_falling(trained: &Trained) -> Result<(), Error> {

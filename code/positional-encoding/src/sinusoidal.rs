@@ -538,6 +538,7 @@ mod tests {
         match result.expect_err("an error") {
             Error::Parameter { name, .. } | Error::Shape { name, .. } => name,
             Error::Position { .. } => "position",
+            other => panic!("an error of another kind: {other}"),
         }
     }
 

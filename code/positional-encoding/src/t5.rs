@@ -75,7 +75,8 @@ fn one_sided(distance: usize, buckets: usize, max_distance: usize) -> usize {
     if distance < exact {
         return distance;
     }
-    let part = (distance as f64 / exact as f64).ln() / (max_distance as f64 / exact as f64).ln();
+    let past_exact = |distance: usize| (distance as f64 / exact as f64).ln();
+    let part = past_exact(distance) / past_exact(max_distance);
     let logarithmic = (part * (buckets - exact) as f64) as usize;
     (exact + logarithmic).min(buckets - 1)
 }

@@ -160,17 +160,17 @@ fn pairs(f: &mut fmt::Formatter<'_>, table: &Table) -> fmt::Result {
     let bands = bands(table);
     writeln!(
         f,
-        "{:>6} {:>16} {:>16}  band",
+        "{:>5} {:>14} {:>14}  band",
         "pair", "wavelength", "after scaling"
     )?;
     for i in shown(&bands) {
         let turns = match table.trained_length {
-            Some(trained) if before[i] > trained as f64 => ", never a turn in training",
+            Some(trained) if before[i] > trained as f64 => "; never turns",
             _ => "",
         };
         writeln!(
             f,
-            "{i:>6} {:>16} {:>16}  {}{turns}",
+            "{i:>5} {:>14} {:>14}  {}{turns}",
             positions(before[i]),
             positions(after[i]),
             bands[i]

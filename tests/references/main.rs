@@ -1,0 +1,3 @@
+//! Values computed elsewhere, kept with the script that made them, against ours.
+
+mod config;
