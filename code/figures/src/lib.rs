@@ -10,14 +10,14 @@ pub mod attention;
 pub mod config;
 pub mod kit;
 mod learned;
-mod live;
-mod scaling;
-mod sinusoidal;
-mod t5;
 pub mod learned;
+mod live;
 pub mod rope;
+mod scaling;
 pub mod scaling;
+mod sinusoidal;
 pub mod sinusoidal;
+mod t5;
 pub mod t5;
 
 use positional_encoding::Error;
