@@ -9,15 +9,11 @@ pub mod alibi;
 pub mod attention;
 pub mod config;
 pub mod kit;
-mod learned;
 pub mod learned;
-mod live;
+pub mod live;
 pub mod rope;
-mod scaling;
 pub mod scaling;
-mod sinusoidal;
 pub mod sinusoidal;
-mod t5;
 pub mod t5;
 
 use positional_encoding::Error;

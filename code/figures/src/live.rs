@@ -10,7 +10,8 @@ use positional_encoding::{Direction, alibi, sinusoidal};
 use crate::kit::{Drawing, image_uri, number};
 use crate::{Figure, FigureError};
 
-pub(crate) const FIGURES: &[Figure] = &[
+/// What the live pages show at first.
+pub const FIGURES: &[Figure] = &[
     Figure {
         name: "live/waves",
         title: "The stamp of position 20, and the stamps of all positions up to it",

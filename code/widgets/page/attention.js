@@ -5,26 +5,35 @@ kit.widget('attention', (() => {
     const own = '01234';
     const seats = (state) => [...state.order].map(Number);
 
-    /// A matrix of weights: a row for each query, a column for each key.
-    function matrix(left, width, names, weights, offset) {
+    /// Weights, a row for each query, a column for each key; beside each row, its output.
+    function matrix(left, width, names, numbers, offset) {
         const top = 50;
-        const side = Math.min(51, Math.floor((width - 48) / 5));
+        const strip = 14;
+        const side = Math.min(41, Math.floor((width - 56 - 4 * strip) / 5));
         const start = left + 46;
-        const small = { 'font-size': side < 44 ? 12 : 15 };
-        const parts = [text(start + side * 2.5, 16, names.join(' '), { 'text-anchor': 'middle' })];
+        const beside = start + 5 * side + 6;
+        const small = { 'font-size': side < 41 ? 13 : 15 };
+        const parts = [
+            text(start + side * 2.5, 17, names.join(' '), { 'text-anchor': 'middle' }),
+            text(beside + 2 * strip, top - 7, 'output', { 'text-anchor': 'middle', ...small }),
+        ];
         names.forEach((query, row) => {
-            const middle = top + side * row + side / 2;
-            parts.push(text(start - 6, middle + 5, query, { 'text-anchor': 'end' }));
+            const roof = top + side * row;
+            parts.push(text(start - 6, roof + side / 2 + 5, query, { 'text-anchor': 'end' }));
             names.forEach((key, column) => {
                 const x = start + side * column;
-                if (row === 0) parts.push(text(x + side / 2, top - 9, key, { 'text-anchor': 'middle', ...small }));
-                const weight = weights[offset + 5 * row + column];
+                if (row === 0) parts.push(text(x + side / 2, top - 7, key, { 'text-anchor': 'middle', ...small }));
+                const weight = numbers[offset + 5 * row + column];
                 // At most 40 % of the colour, so that the number on top stays readable.
                 const shade = Math.max(0, Math.min(0.4, (weight - 0.14) * 3)).toFixed(3);
                 parts.push(
-                    tag('rect', { x, y: middle - side / 2, width: side - 2, height: side - 2, fill: 'var(--figure-1)', 'fill-opacity': shade }),
-                    text(x + side / 2 - 1, middle + 4, number(weight, 2), { 'text-anchor': 'middle', ...small }));
+                    tag('rect', { x, y: roof, width: side - 2, height: side - 2, fill: 'var(--figure-1)', 'fill-opacity': shade }),
+                    text(x + side / 2 - 1, roof + side / 2 + 4, number(weight, 2), { 'text-anchor': 'middle', ...small }));
             });
+            numbers.slice(offset + 25 + 4 * row, offset + 29 + 4 * row).forEach((output, entry) => parts.push(tag('rect', {
+                x: beside + strip * entry, y: roof, width: strip - 2, height: side - 2,
+                fill: 'var(--figure-2)', 'fill-opacity': Math.max(0, Math.min(1, output * 1.8)).toFixed(3),
+            })));
         });
         return { parts, height: top + 5 * side + 11 };
     }

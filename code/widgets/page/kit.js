@@ -92,7 +92,7 @@
             Math.round(from + (stops[stop + 1][i] - from) * (place - stop)));
     }
 
-    /// A grid of values between −1 and 1 as a picture, one pixel a cell; `mark` may choose a colour.
+    /// A grid of values between −1 and 1 as a picture, one pixel a cell; NaN leaves its cell empty.
     function picture(values, columns, rows) {
         const canvas = document.createElement('canvas');
         canvas.width = columns;
@@ -100,8 +100,9 @@
         const context = canvas.getContext('2d');
         const image = context.createImageData(columns, rows);
         for (let cell = 0; cell < columns * rows; cell++) {
+            if (Number.isNaN(values[cell])) continue;
             image.data.set(diverging(values[cell]), 4 * cell);
-            image.data[4 * cell + 3] = Number.isNaN(values[cell]) ? 0 : 255;
+            image.data[4 * cell + 3] = 255;
         }
         context.putImageData(image, 0, 0);
         return canvas.toDataURL();
