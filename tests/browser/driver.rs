@@ -9,13 +9,8 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use serde_json::{Value, json};
 
-/// How the protocol writes the keys that have no letter.
-pub mod key {
-    /// The left arrow.
-    pub const LEFT: &str = "\u{e012}";
-    /// The right arrow.
-    pub const RIGHT: &str = "\u{e014}";
-}
+/// The arrow key to the right, as the protocol writes it.
+pub const RIGHT: &str = "\u{e014}";
 
 /// Chromium with one window. It closes when this is dropped.
 pub struct Browser {
@@ -99,24 +94,30 @@ impl Browser {
     pub fn wait(&self, script: &str) {
         let start = Instant::now();
         while self.run(script) != json!(true) {
-            assert!(start.elapsed() < Duration::from_secs(20), "still waiting for: {script}");
+            assert!(
+                start.elapsed() < Duration::from_secs(20),
+                "still waiting for: {script}"
+            );
             thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// Sends keys to the element that a selector finds, which gets the focus.
     pub fn keys(&self, selector: &str, keys: &str) {
-        let found = self.post("/element", json!({"using": "css selector", "value": selector}));
+        let found = self.post(
+            "/element",
+            json!({"using": "css selector", "value": selector}),
+        );
         let id = found.as_object().and_then(|found| found.values().next());
-        let id = id.and_then(Value::as_str).unwrap_or_else(|| panic!("no {selector}"));
+        let id = id
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| panic!("no {selector}"));
         self.post(&format!("/element/{id}/value"), json!({"text": keys}));
     }
 
     /// Presses the pointer at one place of the window, moves it to another, and lets go.
     pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
-        let at = |(x, y): (f64, f64)| {
-            json!({"type": "pointerMove", "duration": 30, "x": x.round(), "y": y.round()})
-        };
+        let at = |(x, y): (f64, f64)| json!({"type": "pointerMove", "duration": 30, "x": x.round(), "y": y.round()});
         let actions = [
             at(from),
             json!({"type": "pointerDown", "button": 0}),
@@ -150,7 +151,11 @@ impl Browser {
             .expect("chromedriver answers");
         let answer: Value = answer.body_mut().read_json().expect("JSON");
         let value = answer["value"].clone();
-        assert!(value.get("error").is_none(), "{command}: {}", value["message"]);
+        assert!(
+            value.get("error").is_none(),
+            "{command}: {}",
+            value["message"]
+        );
         value
     }
 }

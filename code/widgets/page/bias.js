@@ -24,7 +24,7 @@ kit.widget('bias', (() => {
             return `Head ${head} of ${heads}. Query ${query} looks at key ${key}, ${way(query, key)}: ${rule}, bias ${number(bias, 3)}.`;
         },
         draw({ numbers }, state, width) {
-            const side = Math.min(300, width - 40);
+            const side = Math.min(300, width - 50);
             const [left, top] = [36, 8];
             const wide = width >= 560;
             const finite = Array.from(numbers.slice(0, count * count)).filter(Number.isFinite);

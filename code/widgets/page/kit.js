@@ -417,6 +417,7 @@
         new ResizeObserver(render).observe(drawing);
         recall();
         figure.dataset.ready = '';
+        performance.mark(name);
     }
 
     /// Gives life to the figures of this name; where that fails they stay as they were drawn.

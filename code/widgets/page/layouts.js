@@ -46,7 +46,7 @@ kit.widget('layouts', (() => {
             const y = scale(low, high, 330, 150);
             const pairs = numbers.slice(2 + count);
             const ticks = Array.from({ length: Math.round((high - low) / 5) + 1 }, (_, step) => low + 5 * step);
-            const start = width < 480 ? 130 : 200;
+            const start = width < 480 ? 90 : 200;
             return {
                 height: 384,
                 body: [

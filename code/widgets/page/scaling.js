@@ -78,7 +78,7 @@ kit.widget('scaling', (() => {
                     legend(2, 'scaled', tag('circle', { cx: 14, cy: -5, r: 4, fill: 'var(--figure-3)' })),
                     [0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * (pairs - 1))).map((pair) =>
                         text(x(pair), bottom + 18, pair, { 'text-anchor': 'middle' })),
-                    text((left + right) / 2, bottom + 38, 'pair, fastest first; turns up to the last position; × leaves the range', { 'text-anchor': 'middle', 'font-size': width < 560 ? 12 : 15 }),
+                    text((left + right) / 2, bottom + 38, width < 560 ? 'turns of each pair; × leaves the range' : 'pair, fastest first; turns up to the last position; × leaves the range', { 'text-anchor': 'middle', 'font-size': width < 480 ? 13 : 15 }),
                 ],
             };
         },

@@ -36,7 +36,7 @@ kit.widget('similarity', (() => {
                         height: Math.abs(value(entryValue) - value(0)).toFixed(1),
                         fill: i % 2 ? 'var(--figure-2)' : 'var(--figure-1)',
                     })),
-                    text((left + right) / 2, 134, `the ${columns} entries of position ${at}: sines blue, cosines orange`, { 'text-anchor': 'middle', 'font-size': width < 480 ? 13 : 15 }),
+                    text((left + right) / 2, 134, width < 480 ? `sines (blue) and cosines of position ${at}` : `the ${columns} entries of position ${at}: sines blue, cosines orange`, { 'text-anchor': 'middle', 'font-size': width < 480 ? 13 : 15 }),
                     [1, 0.5, 0, -0.5].map((tick) => [
                         tag('line', { x1: left, x2: right, y1: y(tick), y2: y(tick), stroke: 'var(--figure-grid)' }),
                         text(left - 8, y(tick) + 5, number(tick, 1), { 'text-anchor': 'end' }),

@@ -36,7 +36,7 @@ kit.widget('waves', (() => {
                     Array.from({ length: rows }, (_, row) => row)
                         .filter((row) => row === rows - 1 || (row % every === 0 && (rows - 1 - row) * height > 16))
                         .map((row) => text(left - 8, grid + height * (row + 0.5) + 5, row, { 'text-anchor': 'end' })),
-                    text((left + right) / 2, 136, `entries of position ${rows - 1}, above; all positions so far, below`, { 'text-anchor': 'middle' }),
+                    text((left + right) / 2, 136, width < 480 ? `position ${rows - 1}; all so far, below` : `entries of position ${rows - 1}, above; all positions so far, below`, { 'text-anchor': 'middle' }),
                     [0, columns - 1].map((column) => text(x(column + 0.5), Math.min(bottom, grid + height * rows) + 20, column, { 'text-anchor': column ? 'end' : 'start' })),
                     text((left + right) / 2, Math.min(bottom, grid + height * rows) + 20, 'entry', { 'text-anchor': 'middle' }),
                 ],
