@@ -22,21 +22,10 @@ pub struct Browser {
 impl Browser {
     /// Starts chromedriver on a free port, and Chromium without a window on a screen.
     pub fn start() -> Browser {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver; on Debian, install chromium and chromium-driver");
-        let output = driver.stdout.take().expect("its output");
-        let port = BufReader::new(output)
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let port = line.split("started successfully on port ").nth(1)?;
-                port.trim_end_matches('.').parse::<u16>().ok()
-            })
-            .expect("the port that chromedriver listens on");
+        // On a busy machine chromedriver may not get a port at once.
+        let (driver, port) = (0..5)
+            .find_map(|_| chromedriver())
+            .expect("chromedriver listens on a port");
         let agent = ureq::Agent::new_with_config(
             ureq::Agent::config_builder()
                 .http_status_as_error(false)
@@ -157,6 +146,28 @@ impl Browser {
             value["message"]
         );
         value
+    }
+}
+
+/// Starts chromedriver, and says on which port it listens.
+fn chromedriver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver; on Debian, install chromium and chromium-driver");
+    let output = BufReader::new(driver.stdout.take()?);
+    let port = output.lines().map_while(Result::ok).find_map(|line| {
+        let port = line.split("started successfully on port ").nth(1)?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    match port {
+        Some(port) => Some((driver, port)),
+        None => {
+            let _ = driver.wait();
+            None
+        }
     }
 }
 

@@ -151,7 +151,8 @@ const CASES: [Case; 7] = [
         refused: ("head", "99", || vec![1.0, 1.0, 13.0, 99.0, 40.0, 33.0]),
         table: |input, numbers| {
             let query = input[4] as usize;
-            numbers[query * 64..(query + 1) * 64].to_vec()
+            let row = numbers[query * 64..(query + 1) * 64].iter().enumerate();
+            row.flat_map(|(key, &bias)| [key as f64, bias]).collect()
         },
         printed: |input, numbers| {
             let query = input[4] as usize;

@@ -83,26 +83,27 @@
     /// A typed number as Rust writes a real one.
     const real = (typed) => (/^-?\d+$/.test(String(Number(typed))) ? `${Number(typed)}.0` : String(Number(typed)));
 
-    /// The colour of a value between −1 and 1: blue, white, red, as in the drawn heat maps.
-    function diverging(value) {
-        const stops = [[16, 48, 110], [92, 150, 205], [246, 246, 242], [226, 132, 88], [128, 22, 30]];
-        const place = (Math.max(-1, Math.min(1, value)) + 1) * 2;
+    /// The colours of values from −1 to 1: blue, white, red, as in the drawn heat maps.
+    const stops = [[16, 48, 110], [92, 150, 205], [246, 246, 242], [226, 132, 88], [128, 22, 30]];
+    const palette = Uint32Array.from({ length: 256 }, (_, level) => {
+        const place = level / 255 * 4;
         const stop = Math.min(3, Math.floor(place));
-        return stops[stop].map((from, i) =>
+        const [red, green, blue] = stops[stop].map((from, i) =>
             Math.round(from + (stops[stop + 1][i] - from) * (place - stop)));
-    }
+        return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+    });
+    const canvas = document.createElement('canvas');
+    const context = canvas.getContext('2d', { willReadFrequently: true });
 
     /// A grid of values between −1 and 1 as a picture, one pixel a cell; NaN leaves its cell empty.
     function picture(values, columns, rows) {
-        const canvas = document.createElement('canvas');
         canvas.width = columns;
         canvas.height = rows;
-        const context = canvas.getContext('2d');
         const image = context.createImageData(columns, rows);
-        for (let cell = 0; cell < columns * rows; cell++) {
-            if (Number.isNaN(values[cell])) continue;
-            image.data.set(diverging(values[cell]), 4 * cell);
-            image.data[4 * cell + 3] = 255;
+        const pixels = new Uint32Array(image.data.buffer);
+        for (let cell = 0; cell < pixels.length; cell++) {
+            const value = values[cell];
+            pixels[cell] = value === value ? palette[Math.round((value + 1) * 127.5)] : 0;
         }
         context.putImageData(image, 0, 0);
         return canvas.toDataURL();
@@ -255,8 +256,11 @@
         let pointer;
         let timer;
 
+        // Asked for once and then told: to ask at every change would lay out the whole page.
+        let room = drawing.clientWidth;
+
         function render() {
-            const width = Math.max(300, Math.min(640, Math.floor(drawing.clientWidth) || 640));
+            const width = Math.max(300, Math.min(640, Math.floor(room) || 640));
             const picture = design.draw(answer, state, width);
             pointer = picture.pointer;
             live.innerHTML = tag('svg', {
@@ -413,8 +417,11 @@
         drawing.removeAttribute('tabindex');
         figure.insertBefore(panel, caption);
         figure.classList.add('live');
-        render();
-        new ResizeObserver(render).observe(drawing);
+        new ResizeObserver(([entry]) => {
+            if (entry.contentRect.width === room) return;
+            room = entry.contentRect.width;
+            render();
+        }).observe(drawing);
         recall();
         figure.dataset.ready = '';
         performance.mark(name);
