@@ -31,12 +31,22 @@ fn llama(more: Value) -> Value {
     file
 }
 
+const MODELS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/code/positional-encoding/models"
+);
+
 fn published(name: &str) -> Vec<u8> {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/code/positional-encoding/models"
-    );
-    std::fs::read(format!("{folder}/{name}.json")).unwrap()
+    std::fs::read(format!("{MODELS}/{name}.json")).unwrap()
+}
+
+fn all_published() -> Vec<String> {
+    let files = std::fs::read_dir(MODELS).unwrap();
+    let stem = |file: std::io::Result<std::fs::DirEntry>| {
+        let path = file.unwrap().path();
+        path.file_stem().unwrap().to_str().unwrap().to_string()
+    };
+    files.map(stem).collect()
 }
 
 /// Nine printed digits.
@@ -348,7 +358,7 @@ fn schemes_that_do_not_rotate_are_recognised() {
 }
 
 #[test]
-fn between_4_and_29_of_64_pairs_never_complete_a_turn_in_training() {
+fn of_64_pairs_between_4_and_32_never_complete_a_turn_in_training() {
     for (name, never, pairs) in [
         ("llama-2-7b", 18, 64),
         ("llama-3-8b", 29, 64),
@@ -365,6 +375,20 @@ fn between_4_and_29_of_64_pairs_never_complete_a_turn_in_training() {
         assert_eq!(table.pairs_never_turning, Some(never), "{name}");
         assert_eq!(table.inv_freq.len(), pairs, "{name}");
     }
+    let mut never = Vec::new();
+    for name in all_published() {
+        let model = config::read(&published(&name), None).unwrap();
+        let of_64 = model
+            .tables
+            .iter()
+            .filter(|table| table.inv_freq.len() == 64);
+        never.extend(of_64.filter_map(|table| table.pairs_never_turning));
+    }
+    assert!(never.len() > 15);
+    assert_eq!(
+        (never.iter().min(), never.iter().max()),
+        (Some(&4), Some(&32))
+    );
 }
 
 #[test]
@@ -564,6 +588,8 @@ proptest! {
 
     #[test]
     fn any_bytes_give_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = config::read(&bytes, None);
+        if let Err(error) = config::read(&bytes, None) {
+            prop_assert!(error.to_string().contains("; "));
+        }
     }
 }

@@ -247,8 +247,12 @@ impl<'a> Loom<'a> {
         }
         self.faults
             .extend(formula::stray_dollars(&content, &page.file));
-        let (fences, code) = code_ranges(&content);
+        let (fences, code, tables) = blocks(&content);
         let mut edits = Vec::new();
+        for table in tables {
+            edits.push((table.start..table.start, TABLE_OPENS.into()));
+            edits.push((table.end..table.end, TABLE_CLOSES.into()));
+        }
         for fence in fences {
             self.refuse_tildes(&content, &fence, &page);
             let woven = if fence.info == "figure" {
@@ -423,7 +427,10 @@ impl<'a> Loom<'a> {
             ("output", example) => self.output(example, page),
             ("claim", id) => self.claim(id, page),
             ("claims", "") => Ok(ALL_CLAIMS.into()),
-            ("table", name) => self.computed("table", name, figures::table(name), page),
+            ("table", name) => {
+                let table = self.computed("table", name, figures::table(name), page)?;
+                Ok(format!("{TABLE_OPENS}{table}\n{TABLE_CLOSES}"))
+            }
             ("value", name) => self.computed("value", name, figures::value(name), page),
             (verb, object) => Err(Fault::new(
                 &page.file,
@@ -613,10 +620,17 @@ struct Directive {
     object: String,
 }
 
-/// The fenced blocks of a chapter, and the ranges of all code, in which nothing is replaced.
-fn code_ranges(content: &str) -> (Vec<Fence>, Vec<Range<usize>>) {
+/// A box of our own around a table: mdBook's scrolls too, but cannot be reached by keyboard.
+const TABLE_OPENS: &str =
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">\n\n";
+const TABLE_CLOSES: &str = "\n</div>\n\n";
+
+/// The fenced blocks of a chapter, the ranges of all code, in which nothing is replaced, and of
+/// the tables that stand at the margin.
+fn blocks(content: &str) -> (Vec<Fence>, Vec<Range<usize>>, Vec<Range<usize>>) {
     let mut fences: Vec<Fence> = Vec::new();
     let mut code = Vec::new();
+    let mut tables = Vec::new();
     let mut open = false;
     for (event, range) in Parser::new_ext(content, Options::all()).into_offset_iter() {
         match event {
@@ -638,10 +652,13 @@ fn code_ranges(content: &str) -> (Vec<Fence>, Vec<Range<usize>>) {
             }
             Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
             Event::Code(_) => code.push(range),
+            Event::Start(Tag::Table(_)) if content[..range.start].ends_with('\n') => {
+                tables.push(range);
+            }
             _ => {}
         }
     }
-    (fences, code)
+    (fences, code, tables)
 }
 
 fn directives(content: &str, code: &[Range<usize>]) -> Vec<Directive> {
@@ -767,7 +784,7 @@ mod tests {
     #[test]
     fn directives_in_code_are_left_alone() {
         let text = "`{{#claim a::b}}` and\n\n```text\n{{#output x}}\n```\n\n{{#output y}}\n";
-        let (fences, code) = code_ranges(text);
+        let (fences, code, _) = blocks(text);
         assert_eq!(fences.len(), 1);
         let found = directives(text, &code);
         assert_eq!(found.len(), 1);

@@ -23,10 +23,16 @@ pub const FIGURES: &[Figure] = &[
 ];
 
 /// The tables of this module.
-pub const TABLES: &[Text] = &[Text {
-    name: "config/atlas",
-    write: atlas,
-}];
+pub const TABLES: &[Text] = &[
+    Text {
+        name: "config/atlas",
+        write: atlas,
+    },
+    Text {
+        name: "config/sources",
+        write: sources,
+    },
+];
 
 /// The files in the order of the atlas: by scheme, then by age and family.
 const FILES: &[&[u8]] = &[
@@ -118,31 +124,45 @@ fn entry(file: &[u8]) -> Result<Entry, FigureError> {
 fn atlas() -> Result<String, FigureError> {
     let mut rows = vec![
         "| Model | Encoding | Base | Head, rotated | Layout | Trained | Declared | Never turn | \
-         Factor | Repository and source |"
+         Factor |"
             .to_string(),
-        "|---|---|--:|--:|---|--:|--:|--:|--:|---|".to_string(),
+        "|---|---|--:|--:|---|--:|--:|--:|---|".to_string(),
     ];
     for entry in entries()? {
         let cells = match entry.rotated() {
             Some(first) => rotary_cells(&entry.model, first),
             None => other_cells(&entry.model.scheme),
         };
-        let source = match &entry.revision {
-            Some(revision) => format!(
-                "{} at {}",
-                entry.read_in,
-                &revision[..revision.len().min(12)]
-            ),
-            None => entry.read_in.clone(),
+        let cells = [vec![entry.name], cells].concat();
+        let cells: Vec<_> = cells.iter().map(|cell| unbroken(cell)).collect();
+        rows.push(format!("| {} |", cells.join(" | ")));
+    }
+    Ok(rows.join("\n"))
+}
+
+fn sources() -> Result<String, FigureError> {
+    let mut rows = vec![
+        "| Model | Repository | Revision | Read in |".to_string(),
+        "|---|---|---|---|".to_string(),
+    ];
+    for entry in entries()? {
+        let revision = match &entry.revision {
+            Some(revision) => format!("`{}`", revision.get(..12).unwrap_or(revision)),
+            None => "not known".into(),
         };
         rows.push(format!(
-            "| {} | {} | `{}`: {source} |",
-            entry.name,
-            cells.join(" | "),
-            entry.repository
+            "| {} | {} | {revision} | {} |",
+            unbroken(&entry.name),
+            entry.repository,
+            entry.read_in
         ));
     }
     Ok(rows.join("\n"))
+}
+
+/// Cells of a wide table keep their words on a line, and a line for each kind of layer.
+fn unbroken(cell: &str) -> String {
+    cell.replace("; ", "<br>").replace(' ', "\u{a0}")
 }
 
 fn rotary_cells(model: &Model, first: &Table) -> Vec<String> {
@@ -171,13 +191,13 @@ fn rotary_cells(model: &Model, first: &Table) -> Vec<String> {
     let factor = match first.softmax_scale_factor {
         1.0 => decimals(first.attention_factor),
         softmax => format!(
-            "{}, softmax {}",
+            "{}; softmax {}",
             decimals(first.attention_factor),
             decimals(softmax)
         ),
     };
     vec![
-        format!("RoPE, {kinds}"),
+        kinds,
         each(&|table| table.base.map_or("–".into(), |base| base.to_string())),
         each(&|table| format!("{}, {}", table.head_dim, table.rotary_dim)),
         match first.layout {
@@ -253,7 +273,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
         let longest = std::f64::consts::TAU / slowest;
         ladders.push((entry.name.as_str(), trained as f64, longest));
     }
-    ladders.sort_by(|one, other| other.1.total_cmp(&one.1));
+    ladders.sort_by(|one, other| one.1.total_cmp(&other.1));
     let height = |row: usize| row as f64 + 1.0;
     let names: Vec<(f64, &str)> = ladders
         .iter()
@@ -261,8 +281,8 @@ fn wavelengths() -> Result<Drawing, FigureError> {
         .map(|(row, (name, ..))| (height(row), *name))
         .collect();
     let x = Axis::log("wavelength, in positions", 5.0, 2e8);
-    let y = Axis::linear("", 0.0, ladders.len() as f64 + 1.0).ticks(&names);
-    kit::draw(640, 90 + 20 * ladders.len() as i32, |root| {
+    let y = Axis::linear("", -3.5, ladders.len() as f64 + 1.0).ticks(&names);
+    kit::draw(640, 150 + 20 * ladders.len() as i32, |root| {
         let mut chart = kit::chart(root, &x, &y)?;
         let row = |row: usize, from: f64, to: f64| {
             [(from, height(row)), (to, height(row))]
@@ -306,7 +326,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
         );
         let blank = Series::line("", []);
         let series = [blank.clone(), blank, dots];
-        kit::plot_series(&mut chart, &x, &y, &series, SeriesLabelPosition::UpperRight)
+        kit::plot_series(&mut chart, &x, &y, &series, SeriesLabelPosition::LowerRight)
     })
 }
 
@@ -316,7 +336,7 @@ fn turns() -> Result<Drawing, FigureError> {
         "Llama 2 7B",
         "Llama 3.1 8B",
         "Qwen3 8B",
-        "DeepSeek V3",
+        "Mistral 7B v0.1",
         "gpt-oss 20B",
     ];
     let entries = entries()?;
@@ -354,10 +374,11 @@ mod tests {
 
     #[test]
     fn the_atlas_has_a_row_for_every_file_with_its_source() {
-        let table = atlas().unwrap();
-        let columns: Vec<_> = table.lines().map(|row| row.matches('|').count()).collect();
-        assert_eq!(columns.len(), FILES.len() + 2);
-        assert!(columns.iter().all(|bars| *bars == columns[0]));
+        for table in [atlas().unwrap(), sources().unwrap()] {
+            let columns: Vec<_> = table.lines().map(|row| row.matches('|').count()).collect();
+            assert_eq!(columns.len(), FILES.len() + 2);
+            assert!(columns.iter().all(|bars| *bars == columns[0]));
+        }
         assert!(FILES.len() >= 25);
     }
 
@@ -371,7 +392,7 @@ mod tests {
     #[test]
     fn the_models_of_the_figure_are_in_the_atlas() {
         let drawing = turns().unwrap().into_svg("config/turns", "t", "a");
-        for name in ["Pythia", "Llama 2", "Qwen3", "DeepSeek", "gpt-oss"] {
+        for name in ["Pythia", "Llama 2", "Qwen3", "Mistral", "gpt-oss"] {
             assert!(drawing.contains(name), "{name}");
         }
     }

@@ -14,6 +14,9 @@ use crate::{Direction, Error};
 /// trained models keep this order. Shape `(heads,)`. Press et al. 2022, section 3, gives the
 /// powers of two; the rest is the authors' released code, which BLOOM and MPT follow.
 ///
+/// Error: a relative 1.3e-16 at most against 100-digit arithmetic, the one rounding of the power:
+/// the exponents are exact. A [`bias`] is rounded once more, at every distance.
+///
 /// # Errors
 ///
 /// [`Error::Parameter`] where `heads` is zero.

@@ -46,6 +46,10 @@ impl Layout {
 ///
 /// Shape `(rotary_dim / 2,)`. Su et al. 2021, section 3.2.2.
 ///
+/// Error: a relative `(1 + ln base) * 1.3e-16` at most against 100-digit arithmetic, 1.9e-15 for
+/// base 1,000,000, since `ln base` magnifies the rounding of the exponent; for a base above 1, at
+/// most 1.2e-16 in radians per position.
+///
 /// # Errors
 ///
 /// [`Error::Parameter`] where `rotary_dim` is odd or zero, or `base` is not a finite number
@@ -94,6 +98,10 @@ pub fn rotate_pair([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
 /// `x` has shape `(head_dim,)`; its first `2 · inv_freq.len()` entries turn and the rest stay
 /// (partial rotary). Su et al. 2021, equation 34.
 ///
+/// Error: with frequencies of [`inv_freq`](fn@inv_freq), at most `position · 2.3e-16 + 9e-16` of
+/// the pair's length against 100-digit arithmetic for positions up to one million; 1.4e-10 is the
+/// largest seen. Of the two parts, half is the rounding of the frequency, half that of the angle.
+///
 /// # Errors
 ///
 /// [`Error::Shape`] where there are more frequencies than pairs in `x`.
@@ -127,7 +135,7 @@ pub fn rotate(
 /// `x` has shape `(seq_len, heads, head_dim)`, queries or keys, and `positions` shape
 /// `(seq_len,)`. The positions are the caller's to say: `5..9` for the tokens after a cache of
 /// five, [`positions_from_mask`] for a padded row, a fresh start for each document of a packed
-/// one.
+/// one. Error: as for [`rotate`], with the same numbers to the last bit.
 ///
 /// # Errors
 ///

@@ -17,8 +17,9 @@ use crate::{Direction, Error};
 /// key into bucket 0. T5 uses 32 buckets and a `max_distance` of 128. Raffel et al. 2020,
 /// section 2.1; the exact function is the one of the released code.
 ///
-/// The logarithm is taken in f64. For T5's own sizes the result was checked in exact arithmetic;
-/// for others a distance that lies exactly on an edge may fall one bucket lower.
+/// Error: none for T5's own sizes, checked in whole numbers. The logarithm is taken in f64, so for
+/// others a distance that lies exactly on an edge may fall one bucket lower: with 9 causal buckets
+/// up to 128, the distances 8, 16 and 64 do. No distance was found to fall higher.
 ///
 /// # Errors
 ///

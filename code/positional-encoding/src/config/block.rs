@@ -84,7 +84,7 @@ pub(super) struct Outside {
 impl Outside {
     pub(super) fn read(keys: &mut Keys, family: &Family) -> Result<Self, Error> {
         let found = match outer_settings(keys)? {
-            Some((path, map)) => Some((path, map, false)),
+            Some(Given { value, key }) => Some((key, value, false)),
             None => family.rope_parameters().map(|map| {
                 let path = format!("rope_parameters of {}", family.name);
                 (path, map, true)
@@ -102,11 +102,11 @@ impl Outside {
 }
 
 /// The settings as keys beside the others: of gpt-oss's first files, and of Nomic's.
-fn outer_settings(keys: &mut Keys) -> Result<Option<(String, Map<String, Value>)>, Error> {
+fn outer_settings(keys: &mut Keys) -> Result<Option<Given<Map<String, Value>>>, Error> {
     let yarn = keys.positive(&["rope_scaling_factor"])?;
     let dynamic = keys.positive(&["rotary_scaling_factor"])?;
     let mut map = Map::new();
-    let path = match (yarn, dynamic) {
+    let key = match (yarn, dynamic) {
         (Some(factor), _) => {
             let fast = keys.positive(&["rope_ntk_beta"])?;
             let slow = keys.positive(&["rope_ntk_alpha"])?;
@@ -136,7 +136,7 @@ fn outer_settings(keys: &mut Keys) -> Result<Option<(String, Map<String, Value>)
         }
         (None, None) => return Ok(None),
     };
-    Ok(Some((path, map)))
+    Ok(Some(Given { value: map, key }))
 }
 
 impl<'a> Blocks<'a> {

@@ -170,6 +170,10 @@ fn pattern(keys: &mut Keys, family: &Family, count: usize) -> Result<Vec<String>
     if let Some(kinds) = numbered(keys, count)? {
         return Ok(kinds);
     }
+    if family.setting("nope") == Some("hybrid") && keys.is_null("sliding_window") {
+        keys.find(&["sliding_window_pattern"]);
+        return Ok(vec!["full".into(); count]);
+    }
     let last = keys.count(&["sliding_window_pattern", "_sliding_window_pattern"])?;
     if let Some(Given { value, .. }) = last {
         return Ok(every(count, value, value - 1));
@@ -266,10 +270,9 @@ fn rotated(
             return Ok(rotated);
         }
         NoRope::Interval(interval) => Some(interval),
-        NoRope::Unsaid => match family.count("nope") {
-            Some(default) => Some(missing(keys, family, "no_rope_layer_interval", default).value),
-            None => None,
-        },
+        NoRope::Unsaid => family
+            .count("nope")
+            .map(|default| missing(keys, family, "no_rope_layer_interval", default).value),
     };
     if let Some(interval) = interval {
         return Ok((1..=kinds.len())

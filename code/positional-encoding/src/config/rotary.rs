@@ -27,10 +27,12 @@ pub(super) fn tables(
 ) -> Result<Vec<Table>, Error> {
     refuse_compressed(keys)?;
     let head = Head::read(keys, family)?;
+    refuse_qwen_past_its_length(keys, &head, length)?;
     let outside = Outside::read(keys, family)?;
     let blocks = Blocks::read(keys, &outside)?;
     let kinds_matter = matches!(blocks, Blocks::ByKind(_));
-    let layers = layers::read(keys, family, kinds_matter)?;
+    let mut layers = layers::read(keys, family, kinds_matter)?;
+    let blocks = without_null_kinds(blocks, &mut layers);
     let mut tables = Vec::new();
     for (kind, block) in kinds(keys, blocks, &layers)? {
         let mut table = match block {
@@ -54,6 +56,23 @@ pub(super) fn tables(
     Ok(tables)
 }
 
+/// Marks the layers of kinds whose settings are null as layers that are not rotated.
+fn without_null_kinds<'a>(blocks: Blocks<'a>, layers: &mut [Layer]) -> Blocks<'a> {
+    let Blocks::ByKind(kinds) = blocks else {
+        return blocks;
+    };
+    let (mut rotated, still): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(_, block)| block.is_some());
+    let is_still = |kind: &str| still.iter().any(|(name, _)| name == kind);
+    for layer in layers.iter_mut().filter(|layer| is_still(&layer.kind)) {
+        layer.rotated = false;
+    }
+    if !still.is_empty() && layers.is_empty() {
+        rotated.push(("none".into(), None));
+    }
+    Blocks::ByKind(rotated)
+}
+
 /// DeepSeek-V4 turns its compressed layers by other frequencies than the rest, and the rest
 /// by others than the file's scaling says.
 fn refuse_compressed(keys: &mut Keys) -> Result<(), Error> {
@@ -65,6 +84,31 @@ fn refuse_compressed(keys: &mut Keys) -> Result<(), Error> {
             allowed: "missing: frequencies of compressed layers are not computed here".into(),
             remedy: "read the model's own code for the layers that compress".into(),
         }),
+    }
+}
+
+/// The first Qwen stretches its base past the trained length by a rule of its own.
+fn refuse_qwen_past_its_length(
+    keys: &mut Keys,
+    head: &Head,
+    length: Option<usize>,
+) -> Result<(), Error> {
+    let Some(Given { value: true, key }) = keys.flag(&["use_dynamic_ntk"])? else {
+        return Ok(());
+    };
+    match (&head.max_length, length) {
+        (Some(max), Some(length)) if length > max.value => Err(Error::Key {
+            key,
+            given: format!("true, and the length {length}"),
+            allowed: format!("false past {} {}", max.key, max.value),
+            remedy: "its rule is not one of those computed here; ask for a shorter length".into(),
+        }),
+        _ => {
+            keys.note(format!(
+                "{key} true changes nothing up to the trained length"
+            ));
+            Ok(())
+        }
     }
 }
 
@@ -117,6 +161,9 @@ fn of_layers<'a>(
     layers: &[Layer],
 ) -> Result<Vec<(String, Option<Block<'a>>)>, Error> {
     let there = |kind: &str| layers.iter().any(|layer| layer.kind == kind);
+    if kinds.iter().all(|(kind, _)| kind == "none") {
+        return Ok(kinds);
+    }
     if !kinds.iter().any(|(kind, _)| there(kind)) {
         if !layers.is_empty() {
             keys.note("which layer is of which kind is not known".into());

@@ -190,7 +190,7 @@ fn padding(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
     let Some(given) = keys.number(&["pad_token_id"])? else {
         return Ok(missing(keys, family, "pad_token_id", 1).value + 1);
     };
-    if given.value < 0.0 || given.value.fract() != 0.0 || given.value > LARGEST_COUNT {
+    if given.value < 0.0 || given.value.fract() != 0.0 || given.value > LARGEST_COUNT as f64 {
         return Err(Error::Key {
             key: given.key,
             given: given.value.to_string(),
