@@ -433,7 +433,7 @@ fn the_copied_code_prints_the_numbers_of_the_page() {
 
 #[test]
 #[ignore = "needs Chromium, chromedriver and the built book"]
-fn a_page_stays_still_and_quick_at_every_width() {
+fn a_page_stays_still_at_every_width() {
     let browser = Browser::start();
     let [address, _] = addresses();
     for width in [360, 560, 1280] {

@@ -48,7 +48,7 @@ kit.widget('scaling', (() => {
         draw({ numbers }, state, width) {
             const pairs = numbers[0];
             const [trained, unscaled, now, leaves] = [2, 3, 4, 5].map((place) => list(numbers, place));
-            const [left, right, top, bottom] = [58, width - 10, 40, 320];
+            const [left, right, top, bottom] = [58, width - 10, 40, 354];
             const all = [...trained, ...unscaled, ...now].filter((turns) => turns > 0);
             const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all, 1)))];
             const x = scale(0, Math.max(1, pairs - 1), left + 6, right - 6);
@@ -60,7 +60,7 @@ kit.widget('scaling', (() => {
                     sample, text(28, 0, words, { 'font-size': width < 480 ? 12 : 15 })),
             ];
             return {
-                height: 366,
+                height: 400,
                 body: [
                     ticks.map((tick) => [
                         tag('line', { x1: left, x2: right, y1: y(10 ** tick), y2: y(10 ** tick), stroke: 'var(--figure-grid)' }),
