@@ -72,6 +72,21 @@ pub fn draw(
 }
 
 impl Drawing {
+    /// A drawing from SVG markup in CSS pixels, for what needs no axes.
+    pub(crate) fn from_markup(width: i32, height: i32, markup: &[String]) -> Drawing {
+        let size = TEXT / SCALE;
+        let body = format!(
+            "<g transform=\"scale({SCALE})\" font-family=\"sans-serif\" font-size=\"{size}\" \
+             fill=\"currentColor\">\n{}\n</g>",
+            markup.join("\n")
+        );
+        Drawing {
+            width: width * SCALE,
+            height: height * SCALE,
+            body,
+        }
+    }
+
     /// The inline SVG element: named, described, coloured by the page.
     pub fn into_svg(self, name: &str, title: &str, alt: &str) -> String {
         let id = format!("figure-{}", name.replace('/', "-"));
@@ -411,7 +426,8 @@ pub fn cells(label: &str, count: usize, every: usize, downward: bool) -> Axis {
     }
 }
 
-fn image_uri(rows: &[Vec<f64>], (low, high): (f64, f64)) -> Result<String, FigureError> {
+/// Values between `low` and `high` as a picture, one pixel a cell, in the colours of [`heat_map`].
+pub(crate) fn image_uri(rows: &[Vec<f64>], (low, high): (f64, f64)) -> Result<String, FigureError> {
     let width = rows.first().map_or(0, Vec::len);
     if width == 0 || rows.iter().any(|row| row.len() != width) {
         return Err(FigureError::Plot(

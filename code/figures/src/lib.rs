@@ -10,6 +10,7 @@ pub mod attention;
 pub mod config;
 pub mod kit;
 pub mod learned;
+pub mod live;
 pub mod rope;
 pub mod scaling;
 pub mod sinusoidal;
@@ -40,13 +41,13 @@ pub struct Text {
 #[non_exhaustive]
 pub enum FigureError {
     /// No such name.
-    #[error("there is no {kind} named `{name}`; there are: {known}")]
+    #[error("there is no {kind} named `{name}`; near it there are: {known}")]
     Unknown {
         /// Figure, table or value.
         kind: &'static str,
         /// What the chapter asked for.
         name: String,
-        /// What it could have asked for.
+        /// What the same module has, or the modules where there is no such one.
         known: String,
     },
     /// The companion crate refused the parameters.
@@ -66,6 +67,7 @@ const FIGURES: &[&[Figure]] = &[
     alibi::FIGURES,
     scaling::FIGURES,
     config::FIGURES,
+    live::FIGURES,
 ];
 const TABLES: &[&[Text]] = &[
     sinusoidal::TABLES,
@@ -137,14 +139,17 @@ fn unknown<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> FigureError {
-    let known = known.collect::<Vec<_>>().join(", ");
+    let module = |name: &'a str| name.split('/').next().unwrap_or(name);
+    let known: Vec<&str> = known.collect();
+    let mut near: Vec<&str> = known.clone();
+    near.retain(|other| name.split('/').next() == Some(module(other)));
+    if near.is_empty() {
+        near = known.iter().map(|other| module(other)).collect();
+        near.dedup();
+    }
     FigureError::Unknown {
         kind,
         name: name.into(),
-        known: if known.is_empty() {
-            "none yet".into()
-        } else {
-            known
-        },
+        known: near.join(", "),
     }
 }

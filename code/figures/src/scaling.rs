@@ -61,6 +61,14 @@ pub const FIGURES: &[Figure] = &[
         },
     },
     Figure {
+        name: "scaling/yarn-turns",
+        title: "Turns per pair after YaRN with factor four",
+        draw: || {
+            let rule = Scaling::Yarn(yarn(4.0, Ramp::WholePairs));
+            turns_after(&LLAMA_2, 4.0, "scaled", rule)
+        },
+    },
+    Figure {
         name: "scaling/ramps",
         title: "What each ramp of YaRN keeps of a pair's frequency",
         draw: ramps,
