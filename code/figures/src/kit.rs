@@ -479,14 +479,14 @@ fn round_step(rough: f64) -> f64 {
         .unwrap_or(10.0)
 }
 
-/// A number for a label: a true minus, no minus zero, thousands set apart.
+/// A number for a label: a true minus, no minus zero, and a comma at the thousands from five digits on.
 pub fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) && whole.len() > 4 {
-            grouped.push('\u{202f}');
+            grouped.push(',');
         }
         grouped.push(digit);
     }
@@ -542,7 +542,7 @@ mod tests {
     fn numbers_have_a_true_minus_and_no_negative_zero() {
         assert_eq!(number(-0.04, 1), "0.0");
         assert_eq!(number(-1.5, 1), "−1.5");
-        assert_eq!(number(131072.0, 0), "131\u{202f}072");
+        assert_eq!(number(131072.0, 0), "131,072");
     }
 
     #[test]
