@@ -157,7 +157,7 @@ fn chromedriver() -> Option<(Child, u16)> {
         .stderr(Stdio::null())
         .spawn()
         .expect("chromedriver; on Debian, install chromium and chromium-driver");
-    let output = BufReader::new(driver.stdout.take()?);
+    let output = BufReader::new(driver.stdout.take().expect("its output"));
     let port = output.lines().map_while(Result::ok).find_map(|line| {
         let port = line.split("started successfully on port ").nth(1)?;
         port.trim_end_matches('.').parse().ok()

@@ -112,7 +112,7 @@ fn every_module_answers_as_the_crate_does() {
         let running = RefCell::new(door::start(module));
         let (answers, refusals) = (Cell::new(0), Cell::new(0));
         let settings = Config {
-            cases: 60,
+            cases: 32,
             failure_persistence: None,
             ..Config::default()
         };

@@ -64,7 +64,7 @@ fn waves() -> Result<Drawing, FigureError> {
     let height = (bottom - grid) / rows.len() as f64;
     let image = image_uri(&rows, (-1.0, 1.0))?;
     markup.push(picture(&image, [left, grid, right - left, bottom - grid]));
-    markup.push(outline([left, bottom - height, right - left, height], 2));
+    markup.push(frame([left, bottom - height, right - left, height]));
     for row in [0, 4, 8, 12, 16, position] {
         let place = grid + height * (row as f64 + 0.5) + 5.0;
         markup.push(text(left - 8.0, place, "end", row));
@@ -271,17 +271,13 @@ fn bias() -> Result<Drawing, FigureError> {
             left + side,
             top + side - cell
         ),
-        outline([left, top, side, side], 1),
-        outline([left, top + down, side, cell], 1),
-        outline(
-            [
-                left + across - 2.0,
-                top + down - 2.0,
-                cell + 4.0,
-                cell + 4.0,
-            ],
-            2,
-        ),
+        frame([left, top + down, side, cell]),
+        frame([
+            left + across - 2.0,
+            top + down - 2.0,
+            cell + 4.0,
+            cell + 4.0,
+        ]),
     ];
     for tick in [0, 32, 63] {
         let place = f64::from(tick) * cell;
@@ -347,11 +343,16 @@ fn dot((x, y): (f64, f64), radius: usize, color: usize) -> String {
     format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"var(--figure-{color})\"/>")
 }
 
-fn outline([x, y, width, height]: [f64; 4], line: usize) -> String {
-    format!(
-        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"none\" \
-         stroke=\"currentColor\" stroke-width=\"{line}\"/>"
-    )
+/// A frame that is seen on every colour of a picture.
+fn frame([x, y, width, height]: [f64; 4]) -> String {
+    [("#fff", 4), ("#000", 2)]
+        .map(|(stroke, line)| {
+            format!(
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+                 fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{line}\"/>"
+            )
+        })
+        .concat()
 }
 
 fn picture(uri: &str, [x, y, width, height]: [f64; 4]) -> String {

@@ -42,8 +42,8 @@ kit.widget('bias', (() => {
                 body: [
                     tag('image', { href: picture(cells, count, count), x: left, y: top, width: side, height: side, preserveAspectRatio: 'none', style: 'image-rendering:pixelated' }),
                     tag('rect', { x: left, y: top, width: side, height: side, fill: 'none', stroke: 'var(--figure-grid)' }),
-                    tag('rect', { x: left, y: top + query * cell, width: side, height: cell, fill: 'none', stroke: 'currentColor' }),
-                    tag('rect', { x: left + key * cell - 2, y: top + query * cell - 2, width: cell + 4, height: cell + 4, fill: 'none', stroke: 'currentColor', 'stroke-width': 2 }),
+                    kit.frame(left, top + query * cell, side, cell),
+                    kit.frame(left + key * cell - 2, top + query * cell - 2, cell + 4, cell + 4),
                     [0, 32, 63].map((tick) => [
                         text(left - 6, top + tick * cell + 9, tick, { 'text-anchor': 'end' }),
                         text(left + (tick + 0.5) * cell, top + side + 18, tick, { 'text-anchor': 'middle' }),

@@ -163,7 +163,7 @@
     function orderControl(field, id, report) {
         const row = element('span', { className: 'tokens', id, role: 'group', 'aria-label': field.label });
         const tokens = field.words.map((word, index) => {
-            const token = element('button', { type: 'button', className: 'token', textContent: word });
+            const token = element('button', { type: 'button', className: 'token', textContent: word, title: 'Drag, or move with the arrow keys' });
             token.dataset.index = index;
             return token;
         });
@@ -233,7 +233,8 @@
             const control = controls[field.type](field, id, (value) => set({ [field.name]: value }));
             const refusal = element('p', { className: 'refusal', id: `${id}-refusal`, role: 'alert' });
             control.input.setAttribute('aria-describedby', refusal.id);
-            const label = element('label', { htmlFor: id, textContent: field.label });
+            const label = field.type === 'order' ? element('span', { className: 'label', textContent: field.label })
+                : element('label', { htmlFor: id, textContent: field.label });
             const wrap = element('div', { className: `field ${field.type}` }, label, control.node, refusal);
             fields.append(wrap);
             shown[field.name] = { ...control, refusal, wrap };
@@ -442,5 +443,9 @@
     }
 
     const ready = still ? undefined : load(Object.keys(window.bookModules)[0]).then((module) => { own = module; });
-    window.kit = { widget, tag, text, scale, path, number, picture, real };
+    /// A frame that is seen on every colour of a picture.
+    const frame = (x, y, width, height) => [['#fff', 4], ['#000', 2]].map(([stroke, line]) =>
+        tag('rect', { x, y, width, height, fill: 'none', stroke, 'stroke-width': line }));
+
+    window.kit = { widget, tag, text, scale, path, number, picture, frame, real };
 })();

@@ -32,7 +32,7 @@ kit.widget('waves', (() => {
                     tag('path', { d: path(last.map((value, i) => [x(i + 0.5), y(value)])), fill: 'none', stroke: 'var(--figure-1)', 'stroke-width': 2 }),
                     last.map((value, i) => tag('circle', { cx: x(i + 0.5).toFixed(1), cy: y(value).toFixed(1), r: columns > 64 ? 2 : 3, fill: 'var(--figure-1)' })),
                     tag('image', { href: picture(numbers, columns, rows), x: left, y: grid, width: right - left, height: height * rows, preserveAspectRatio: 'none', style: 'image-rendering:pixelated' }),
-                    tag('rect', { x: left, y: grid + height * (rows - 1), width: right - left, height, fill: 'none', stroke: 'currentColor', 'stroke-width': 2 }),
+                    kit.frame(left, grid + height * (rows - 1), right - left, height),
                     Array.from({ length: rows }, (_, row) => row)
                         .filter((row) => row === rows - 1 || (row % every === 0 && (rows - 1 - row) * height > 16))
                         .map((row) => text(left - 8, grid + height * (row + 0.5) + 5, row, { 'text-anchor': 'end' })),
