@@ -3,5 +3,6 @@
 pub mod attention;
 mod error;
 pub mod rope;
+pub mod sinusoidal;
 
 pub use error::Error;
