@@ -1,8 +1,13 @@
 //! How a transformer knows word order: every positional encoding, plain and exact.
 
+pub mod alibi;
 pub mod attention;
+mod direction;
 mod error;
+pub mod learned;
 pub mod rope;
 pub mod sinusoidal;
+pub mod t5;
 
+pub use direction::Direction;
 pub use error::Error;
