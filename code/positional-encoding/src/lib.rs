@@ -6,6 +6,7 @@ mod direction;
 mod error;
 pub mod learned;
 pub mod rope;
+pub mod scaling;
 pub mod sinusoidal;
 pub mod t5;
 
