@@ -5,7 +5,9 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod attention;
 pub mod kit;
+pub mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -49,8 +51,10 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES];
 const TABLES: &[&[Text]] = &[];
+const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

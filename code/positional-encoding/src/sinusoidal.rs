@@ -193,6 +193,50 @@ pub fn dot_product(offset: i64, inv_freq: &[f64]) -> f64 {
 }
 // ANCHOR_END: dot_product
 
+/// One score taken apart: who asks (content, position) by who answers (content, position).
+///
+/// `query` and `key` are each a content vector and a position vector of shape `(d_model,)`;
+/// `w_query` and `w_key` have shape `(head_dim, d_model)`. With `x + p` for the query's token and
+/// `x' + p'` for the key's, the score `(W_q (x + p)) . (W_k (x' + p'))` is the sum of the four
+/// returned terms, `[[x.x', x.p'], [p.x', p.p']]`, each taken through the two matrices and none
+/// divided by `sqrt(head_dim)`. The expansion is Dai et al. 2019, section 3.3.
+///
+/// # Errors
+///
+/// [`Error::Shape`] where a vector or a matrix does not fit the others.
+///
+/// ```
+/// use ndarray::{Array2, array};
+/// use positional_encoding::sinusoidal::score_terms;
+///
+/// let (x, p) = (array![2.0, 0.0], array![0.0, 1.0]);
+/// let plain = Array2::eye(2);
+/// let pair = [x.view(), p.view()];
+/// let terms = score_terms(pair, pair, plain.view(), plain.view())?;
+/// assert_eq!(terms, [[4.0, 0.0], [0.0, 1.0]]);
+/// # Ok::<(), positional_encoding::Error>(())
+/// ```
+pub fn score_terms(
+    query: [ArrayView1<f64>; 2],
+    key: [ArrayView1<f64>; 2],
+    w_query: ArrayView2<f64>,
+    w_key: ArrayView2<f64>,
+) -> Result<[[f64; 2]; 2], Error> {
+    check_matrix("w_key", w_key, w_query.dim())?;
+    for part in query.iter().chain(&key) {
+        check_width("query and key", *part, w_query.ncols())?;
+    }
+    // ANCHOR: score_terms
+    let term = |from: ArrayView1<f64>, to: ArrayView1<f64>| w_query.dot(&from).dot(&w_key.dot(&to));
+    let [x, p] = query;
+    let [x_key, p_key] = key;
+    Ok([
+        [term(x, x_key), term(x, p_key)],
+        [term(p, x_key), term(p, p_key)],
+    ])
+    // ANCHOR_END: score_terms
+}
+
 /// What enters the first layer: `embedding * sqrt(d_model) + PE(position)`, row by row.
 ///
 /// `embedding` and the result have shape `(seq_len, d_model)`; `positions` says where each row
@@ -448,5 +492,33 @@ fn check_positions(positions: &[usize], seq_len: usize) -> Result<(), Error> {
         given: vec![positions.len()],
         expected: format!("({seq_len},), one position for each row of the embedding"),
         remedy: "give every token its position, padding included".into(),
+    })
+}
+
+fn check_matrix(
+    name: &'static str,
+    matrix: ArrayView2<f64>,
+    expected: (usize, usize),
+) -> Result<(), Error> {
+    if matrix.dim() == expected {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        name,
+        given: matrix.shape().to_vec(),
+        expected: format!("{expected:?}, the shape of w_query"),
+        remedy: "give both matrices the shape (head_dim, d_model)".into(),
+    })
+}
+
+fn check_width(name: &'static str, vector: ArrayView1<f64>, d_model: usize) -> Result<(), Error> {
+    if vector.len() == d_model {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        name,
+        given: vector.shape().to_vec(),
+        expected: format!("({d_model},), one entry for each column of w_query"),
+        remedy: "give every content and position vector d_model entries".into(),
     })
 }

@@ -1,0 +1,126 @@
+//! Examples: programs of the companion crate whose output the book prints.
+//!
+//! Cargo builds them all once; each is run when a chapter asks for its output.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+/// The examples of a package, built and ready to run.
+#[derive(Debug, Default)]
+pub struct Examples {
+    package: String,
+    programs: BTreeMap<String, PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    level: String,
+    rendered: Option<String>,
+}
+
+impl Examples {
+    /// Builds the examples of `package` in the workspace at `root`.
+    ///
+    /// # Errors
+    ///
+    /// What the compiler said, where it could not.
+    pub fn build(root: &Path, package: &str) -> Result<Examples, String> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .current_dir(root)
+            .args(["build", "--quiet", "--examples", "--package", package])
+            .args(["--message-format", "json"])
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("cargo could not be started: {error}"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let messages: Vec<Message> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        if !output.status.success() {
+            let errors: String = messages
+                .iter()
+                .filter_map(|message| message.message.as_ref())
+                .filter(|diagnostic| diagnostic.level == "error")
+                .filter_map(|diagnostic| diagnostic.rendered.clone())
+                .collect();
+            return Err(format!(
+                "{errors}{}",
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
+        let programs = messages
+            .into_iter()
+            .filter(|message| message.reason == "compiler-artifact")
+            .filter_map(|message| Some((message.target?, message.executable?)))
+            .filter(|(target, _)| target.kind.iter().any(|kind| kind == "example"))
+            .map(|(target, program)| (target.name, program))
+            .collect();
+        Ok(Examples {
+            package: package.into(),
+            programs,
+        })
+    }
+
+    /// The names of all examples.
+    pub fn names(&self) -> String {
+        self.programs
+            .keys()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Whether there is an example of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.programs.contains_key(name)
+    }
+
+    /// The command by which a reader makes the same output.
+    pub fn command(&self, name: &str) -> String {
+        format!("cargo run -p {} --example {name}", self.package)
+    }
+
+    /// Runs an example at `root` and returns what it printed.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, where it is unknown, failed, printed nothing or no text.
+    pub fn run(&self, root: &Path, name: &str) -> Result<String, String> {
+        let program = self.programs.get(name).ok_or("it is not built")?;
+        let output = Command::new(program)
+            .current_dir(root)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("it could not be started: {error}"))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("it ended with {}: {}", output.status, said.trim()));
+        }
+        let text = String::from_utf8(output.stdout)
+            .map_err(|_| "its output is not UTF-8 text".to_owned())?;
+        if text.trim().is_empty() {
+            return Err("it printed nothing".into());
+        }
+        Ok(text.trim_end().to_owned())
+    }
+}

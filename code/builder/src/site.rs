@@ -1,0 +1,226 @@
+//! The finished pages, checked: links, fragments, ids, pictures, and that nothing comes from
+//! another host.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::{fs, io};
+
+use html5gum::{Token, Tokenizer};
+use regex::Regex;
+
+use crate::Fault;
+
+#[derive(Default)]
+struct Page {
+    ids: BTreeSet<String>,
+    repeated: BTreeSet<String>,
+    links: Vec<String>,
+    loads: Vec<String>,
+    pictures_without_alt: Vec<String>,
+    from_root: bool,
+}
+
+/// Checks every page and style sheet under `site`. `source` is the folder of the Markdown files,
+/// relative to `root`, to which the faults of a page are traced.
+///
+/// # Errors
+///
+/// A page that cannot be read.
+pub fn check(site: &Path, root: &Path, source: &Path) -> io::Result<Vec<Fault>> {
+    let mut files = Vec::new();
+    walk(site, &mut files)?;
+    let mut pages = BTreeMap::new();
+    let mut faults = Vec::new();
+    for file in &files {
+        let name = file.strip_prefix(site).unwrap_or(file).to_owned();
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("html") => {
+                pages.insert(name, read(&fs::read_to_string(file)?));
+            }
+            Some("css") => faults.extend(check_style(&fs::read_to_string(file)?, &name, site)),
+            _ => {}
+        }
+    }
+    for (name, page) in &pages {
+        let markdown = source.join(name).with_extension("md");
+        let file = if root.join(&markdown).exists() {
+            markdown
+        } else {
+            name.clone()
+        };
+        faults.extend(check_page(page, name, &file, site, &pages));
+    }
+    Ok(first_told(faults, source))
+}
+
+/// The first page and the page for print repeat what the chapters hold: where a chapter has
+/// faults, theirs come of it and are not told.
+fn first_told(mut faults: Vec<Fault>, source: &Path) -> Vec<Fault> {
+    if faults.iter().any(|fault| fault.file.starts_with(source)) {
+        faults.retain(|fault| fault.file.starts_with(source));
+    }
+    let mut told = BTreeSet::new();
+    faults.retain(|fault| told.insert((fault.file.clone(), fault.thing.clone())));
+    faults
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            walk(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn read(html: &str) -> Page {
+    let mut page = Page::default();
+    for token in Tokenizer::new(html) {
+        let Ok(Token::StartTag(tag)) = token else {
+            continue;
+        };
+        let name = String::from_utf8_lossy(&tag.name).into_owned();
+        let attribute = |key: &str| {
+            let value = tag.attributes.get(key.as_bytes())?;
+            Some(String::from_utf8_lossy(value).into_owned())
+        };
+        if let Some(id) = attribute("id")
+            && !page.ids.insert(id.clone())
+        {
+            page.repeated.insert(id);
+        }
+        match name.as_str() {
+            "base" => page.from_root = true,
+            "a" => page.links.extend(attribute("href")),
+            "link" => page.loads.extend(
+                attribute("href").filter(|_| attribute("rel").is_none_or(|rel| rel != "canonical")),
+            ),
+            "img" => {
+                let source = attribute("src").unwrap_or_default();
+                if attribute("alt").is_none_or(|alt| alt.trim().is_empty()) {
+                    page.pictures_without_alt.push(source.clone());
+                }
+                page.loads.push(source);
+            }
+            "script" | "iframe" | "source" | "video" | "audio" => {
+                page.loads.extend(attribute("src"));
+            }
+            "image" | "use" => page.loads.extend(attribute("href")),
+            _ => {}
+        }
+    }
+    page
+}
+
+fn check_page(
+    page: &Page,
+    name: &Path,
+    file: &Path,
+    site: &Path,
+    pages: &BTreeMap<PathBuf, Page>,
+) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |thing: String, remedy: &str| faults.push(Fault::new(file, thing, remedy));
+    for id in &page.repeated {
+        fault(
+            format!("the id `{id}` stands twice on the page"),
+            "give one of the two another id",
+        );
+    }
+    for picture in &page.pictures_without_alt {
+        let remedy = "say between the brackets of `![…]` what a reader without it must know";
+        fault(format!("the picture `{picture}` has no alt text"), remedy);
+    }
+    for load in page.loads.iter().filter(|load| is_remote(load)) {
+        fault(
+            format!("the page loads `{load}` from another host"),
+            "ship it with the book",
+        );
+    }
+    let local = |link: &&String| !is_remote(link) && !has_scheme(link);
+    for link in page.links.iter().chain(&page.loads).filter(local) {
+        let (path, fragment) = link.split_once('#').unwrap_or((link, ""));
+        let path = path.split('?').next().unwrap_or(path);
+        let target = if path.is_empty() {
+            name.to_owned()
+        } else if page.from_root || path.starts_with('/') {
+            PathBuf::from(path.trim_start_matches('/'))
+        } else {
+            normal(&name.parent().unwrap_or(Path::new("")).join(path))
+        };
+        let target = if target.as_os_str().is_empty() {
+            "index.html".into()
+        } else {
+            target
+        };
+        if !site.join(&target).is_file() {
+            let remedy = "mend the link, or list the page in SUMMARY.md";
+            fault(format!("the link `{link}` leads to no page"), remedy);
+        } else if !fragment.is_empty()
+            && let Some(page) = pages.get(&target)
+            && !page.ids.contains(fragment)
+        {
+            let remedy = "link to the id of a heading that is there";
+            fault(
+                format!("the link `{link}` leads to a place that is not on its page"),
+                remedy,
+            );
+        }
+    }
+    faults
+}
+
+fn check_style(css: &str, name: &Path, site: &Path) -> Vec<Fault> {
+    static URL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?:url\(|@import)\s*["']?([^"')\s;]+)"#).expect("a constant pattern")
+    });
+    let mut faults = Vec::new();
+    for found in URL.captures_iter(css) {
+        let address = &found[1];
+        if is_remote(address) {
+            let thing = format!("the style sheet loads `{address}` from another host");
+            faults.push(Fault::new(name, thing, "ship it with the book"));
+        } else if !has_scheme(address) && !address.starts_with('#') {
+            let path = address.split(['?', '#']).next().unwrap_or(address);
+            let target = normal(&name.parent().unwrap_or(Path::new("")).join(path));
+            if !site.join(&target).is_file() {
+                let thing = format!("the style sheet asks for `{address}`, which is not there");
+                faults.push(Fault::new(
+                    name,
+                    thing,
+                    "add the file, or take the rule out",
+                ));
+            }
+        }
+    }
+    faults
+}
+
+fn is_remote(link: &str) -> bool {
+    link.starts_with("//") || link.starts_with("http:") || link.starts_with("https:")
+}
+
+fn has_scheme(link: &str) -> bool {
+    link.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.is_empty()
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+fn normal(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        if part.as_os_str() == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts
+}

@@ -1,0 +1,731 @@
+//! What a chapter asks for, replaced by what was made for it.
+//!
+//! In a chapter's Markdown:
+//!
+//! | written | becomes |
+//! |---|---|
+//! | a fence that holds one `{{#include path:anchor}}` | the listing, numbered, its file named |
+//! | `{{#output example}}` | what the example prints, under the command that runs it |
+//! | a fence marked `figure` with `name`, `caption`, `alt` | the figure, drawn, numbered |
+//! | the same with `widget` | the figure, which a script of that name brings to life |
+//! | `{{#table module/name}}`, `{{#value module/name}}` | the computed Markdown |
+//! | `{{#claim module::test}}` | a mark that links to the test |
+//! | `{{#claims}}` | every claim with its test and where it is made |
+//!
+//! Whatever cannot be made is a [`Fault`], and all faults of a book are told at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use mdbook_preprocessor::config::Config;
+use mdbook_preprocessor::errors::Result;
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::claim::{self, Claim};
+use crate::example::Examples;
+use crate::{Fault, Faults, formula};
+
+/// What was woven into a book.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Pages made from a Markdown file.
+    pub chapters: usize,
+    /// Listings included from source.
+    pub listings: usize,
+    /// Outputs of examples.
+    pub outputs: usize,
+    /// Figures drawn.
+    pub figures: usize,
+    /// Tables and values computed.
+    pub values: usize,
+    /// Formulae rendered.
+    pub formulae: usize,
+    /// Claims, each with its test.
+    pub claims: usize,
+}
+
+/// A count that the steps of one build share.
+#[derive(Debug, Clone, Default)]
+pub struct Tally(Arc<Mutex<Counts>>);
+
+impl Tally {
+    /// Changes the counts.
+    pub fn count(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> Counts {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// The preprocessor that runs before mdBook's includes.
+#[derive(Default)]
+pub struct Weave {
+    /// Counts what is woven.
+    pub tally: Tally,
+    /// Tells what takes a while.
+    pub progress: Option<fn(&str)>,
+}
+
+/// `[preprocessor.weave]` in book.toml.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Settings {
+    examples: String,
+    claims: PathBuf,
+    command: Option<String>,
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            examples: "positional-encoding".into(),
+            claims: "tests/claims".into(),
+            command: None,
+            before: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+}
+
+impl Preprocessor for Weave {
+    fn name(&self) -> &str {
+        "weave"
+    }
+
+    fn run(&self, ctx: &PreprocessorContext, mut book: Book) -> Result<Book> {
+        let settings = ctx
+            .config
+            .get::<Settings>("preprocessor.weave")
+            .map_err(|error| {
+                Faults::from(Fault::new(
+                    Path::new("book.toml"),
+                    format!("`[preprocessor.weave]` cannot be read: {error:#}"),
+                    "its keys are `examples`, the package, and `claims`, the folder of the tests",
+                ))
+            })?
+            .unwrap_or_default();
+        let mut loom = Loom::new(self, ctx, settings);
+        let mut chapters = Vec::new();
+        book.for_each_mut(|item| {
+            if let BookItem::Chapter(chapter) = item
+                && chapter.path.is_some()
+            {
+                chapter.content = loom.weave(chapter, &ctx.config);
+                chapters.push(chapter.name.clone());
+            }
+        });
+        let listing = loom.claims_page();
+        let claimed = loom.claimed.len();
+        book.for_each_mut(|item| {
+            if let BookItem::Chapter(chapter) = item {
+                chapter.content = chapter.content.replace(ALL_CLAIMS, &listing);
+            }
+        });
+        self.tally.count(|counts| {
+            counts.chapters = chapters.len();
+            counts.claims = claimed;
+        });
+        loom.refuse_unclaimed();
+        if loom.faults.is_empty() {
+            Ok(book)
+        } else {
+            Err(Faults(loom.faults).into())
+        }
+    }
+}
+
+/// The Markdown file of a chapter, relative to the book's root.
+pub fn source_file(config: &Config, chapter: &Chapter) -> PathBuf {
+    let path = chapter.source_path.as_ref().or(chapter.path.as_ref());
+    config.book.src.join(path.cloned().unwrap_or_default())
+}
+
+const ALL_CLAIMS: &str = "{{#claims}}";
+const DIRECTIVES: &str = "output, table, value, claim, claims, and include within a fence";
+
+/// A place in the book that makes a claim.
+struct Place {
+    chapter: String,
+    link: String,
+}
+
+struct Loom<'a> {
+    weave: &'a Weave,
+    root: PathBuf,
+    settings: Settings,
+    /// Nothing before the first output, and nothing inside where they could not be built.
+    examples: Option<Option<Examples>>,
+    claims: BTreeMap<String, Claim>,
+    claimed: BTreeMap<String, Vec<Place>>,
+    faults: Vec<Fault>,
+}
+
+/// The chapter under the needle.
+struct Page<'a> {
+    chapter: &'a Chapter,
+    file: PathBuf,
+    figures: usize,
+    listings: usize,
+    marks: BTreeSet<String>,
+}
+
+impl Page<'_> {
+    fn number(&self, count: usize) -> String {
+        match self
+            .chapter
+            .number
+            .as_ref()
+            .and_then(|number| number.first())
+        {
+            Some(chapter) => format!("{chapter}.{count}"),
+            None => count.to_string(),
+        }
+    }
+
+    /// The way from this page up to the root of the book.
+    fn up(&self) -> String {
+        let path = self.chapter.path.as_deref().unwrap_or(Path::new(""));
+        "../".repeat(path.components().count().saturating_sub(1))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FigureBlock {
+    name: String,
+    #[serde(default)]
+    caption: String,
+    #[serde(default)]
+    alt: String,
+    widget: Option<String>,
+}
+
+impl<'a> Loom<'a> {
+    fn new(weave: &'a Weave, ctx: &PreprocessorContext, settings: Settings) -> Loom<'a> {
+        let mut faults = Vec::new();
+        let claims = claim::read(&ctx.root, &settings.claims).unwrap_or_else(|found| {
+            faults.extend(found);
+            BTreeMap::new()
+        });
+        Loom {
+            weave,
+            root: ctx.root.clone(),
+            settings,
+            examples: None,
+            claims,
+            claimed: BTreeMap::new(),
+            faults,
+        }
+    }
+
+    fn weave(&mut self, chapter: &Chapter, config: &Config) -> String {
+        let mut page = Page {
+            chapter,
+            file: source_file(config, chapter),
+            figures: 0,
+            listings: 0,
+            marks: BTreeSet::new(),
+        };
+        let content = chapter.content.replace("\r\n", "\n");
+        self.faults
+            .extend(formula::stray_dollars(&content, &page.file));
+        let (fences, code) = code_ranges(&content);
+        let mut edits = Vec::new();
+        for fence in fences {
+            self.refuse_tildes(&content, &fence, &page);
+            let woven = if fence.info == "figure" {
+                self.figure(&fence, &mut page)
+            } else if fence.body.contains("{{#") {
+                self.listing(&content, &fence, &mut page)
+            } else {
+                continue;
+            };
+            match woven {
+                Ok(text) => edits.push((fence.range, text)),
+                Err(fault) => self.faults.push(fault.at(&content, fence.range.start)),
+            }
+        }
+        for directive in directives(&content, &code) {
+            match self.directive(&directive, &mut page) {
+                Ok(text) => edits.push((directive.range, text)),
+                Err(fault) => self.faults.push(fault.at(&content, directive.range.start)),
+            }
+        }
+        apply(&content, edits)
+    }
+
+    /// mdbook-katex reads on inside such fences.
+    fn refuse_tildes(&mut self, content: &str, fence: &Fence, page: &Page) {
+        if content[fence.range.clone()].trim_start().starts_with('~') {
+            let fault = Fault::new(
+                &page.file,
+                "a fence of tildes, in which a dollar would be taken for mathematics",
+                "write the fence with backticks",
+            );
+            self.faults.push(fault.at(content, fence.range.start));
+        }
+    }
+
+    fn figure(&mut self, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
+        let block: FigureBlock = toml::from_str(&fence.body).map_err(|error| {
+            Fault::new(
+                &page.file,
+                format!("a figure block that cannot be read: {}", error.message()),
+                "it holds `name`, `caption`, `alt` and perhaps `widget`, each a quoted TOML string",
+            )
+        })?;
+        let name = &block.name;
+        for (what, text) in [("alt text", &block.alt), ("caption", &block.caption)] {
+            if text.trim().is_empty() {
+                return Err(Fault::new(
+                    &page.file,
+                    format!("the figure `{name}` has no {what}"),
+                    "say in `caption` what to see, and in `alt` what a reader without it must know",
+                ));
+            }
+        }
+        let svg = figures::svg(name, block.alt.trim()).map_err(|error| {
+            Fault::new(
+                &page.file,
+                format!("the figure `{name}` cannot be drawn: {error}"),
+                "name a figure that code/figures registers",
+            )
+        })?;
+        page.figures += 1;
+        self.weave.tally.count(|counts| counts.figures += 1);
+        let caption = self.inline(block.caption.trim(), page)?;
+        let number = page.number(page.figures);
+        let id = name.replace('/', "-");
+        let (class, widget) = match &block.widget {
+            Some(widget) => ("figure widget", format!(" data-widget=\"{widget}\"")),
+            None => ("figure", String::new()),
+        };
+        Ok(format!(
+            "<figure class=\"{class}\" id=\"{id}\"{widget}>\n\
+             <div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}\">\n\
+             {svg}\n</div>\n<figcaption>\n\n\
+             **Figure {number}.** {caption}\n\n</figcaption>\n</figure>\n"
+        ))
+    }
+
+    fn listing(&mut self, content: &str, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
+        static INCLUDE: LazyLock<Regex> =
+            LazyLock::new(|| pattern(r"^\{\{#include ([^\s:{}]+)(?::([\w-]+))?\}\}$"));
+        let Some(found) = INCLUDE.captures(fence.body.trim()) else {
+            return Err(Fault::new(
+                &page.file,
+                format!(
+                    "a listing that is more than one include: `{}`",
+                    fence.body.trim()
+                ),
+                "let the fence hold `{{#include path:anchor}}` and nothing else",
+            ));
+        };
+        let anchor = found.get(2).map(|anchor| anchor.as_str());
+        let path = self.included(&found[1], anchor, page)?;
+        page.listings += 1;
+        self.weave.tally.count(|counts| counts.listings += 1);
+        let number = page.number(page.listings);
+        Ok(format!(
+            "<figure class=\"listing\" id=\"listing-{id}\">\n\n{fence}\n\n\
+             <figcaption>Listing {number}: <code>{path}</code></figcaption>\n</figure>\n",
+            id = number.replace('.', "-"),
+            fence = content[fence.range.clone()].trim_end(),
+            path = path.display(),
+        ))
+    }
+
+    /// The file of an include, relative to the root, once its text is known to be there.
+    fn included(&self, path: &str, anchor: Option<&str>, page: &Page) -> Result<PathBuf, Fault> {
+        let folder = page.file.parent().unwrap_or(Path::new(""));
+        let file = normal(&folder.join(path)).ok_or_else(|| {
+            Fault::new(
+                &page.file,
+                format!("the include `{path}` leaves the book's folder"),
+                "include a file of this repository",
+            )
+        })?;
+        let text = fs::read_to_string(self.root.join(&file)).map_err(|error| {
+            Fault::new(
+                &page.file,
+                format!(
+                    "the included file `{}` cannot be read: {error}",
+                    file.display()
+                ),
+                "mend the path; it is relative to the chapter's own folder",
+            )
+        })?;
+        let what = match anchor {
+            Some(anchor) => format!("`{anchor}` in `{}`", file.display()),
+            None => format!("`{}`", file.display()),
+        };
+        let shown = match anchor {
+            Some(anchor) => anchored(&text, anchor).ok_or_else(|| {
+                Fault::new(
+                    &page.file,
+                    format!("there is no anchor {what}"),
+                    format!(
+                        "put `ANCHOR: {anchor}` and `ANCHOR_END: {anchor}` around the lines, or \
+                         name one of: {}",
+                        anchors(&text)
+                    ),
+                )
+            })?,
+            None => text,
+        };
+        if shown.trim().is_empty() {
+            return Err(Fault::new(
+                &page.file,
+                format!("the listing of {what} is empty"),
+                "put the lines to show between the marks of its anchor",
+            ));
+        }
+        Ok(file)
+    }
+
+    /// Replaces the claims and values in a caption.
+    fn inline(&mut self, text: &str, page: &mut Page) -> Result<String, Fault> {
+        let mut edits = Vec::new();
+        for directive in directives(text, &[]) {
+            let woven = self.directive(&directive, page)?;
+            edits.push((directive.range, woven));
+        }
+        Ok(apply(text, edits))
+    }
+
+    fn directive(&mut self, directive: &Directive, page: &mut Page) -> Result<String, Fault> {
+        match (directive.verb.as_str(), directive.object.as_str()) {
+            ("output", example) => self.output(example, page),
+            ("claim", id) => self.claim(id, page),
+            ("claims", "") => Ok(ALL_CLAIMS.into()),
+            ("table", name) => self.computed("table", name, figures::table(name), page),
+            ("value", name) => self.computed("value", name, figures::value(name), page),
+            (verb, object) => Err(Fault::new(
+                &page.file,
+                format!("unknown request `{{{{#{verb} {object}}}}}`"),
+                format!("a chapter may ask for: {DIRECTIVES}"),
+            )),
+        }
+    }
+
+    fn computed(
+        &mut self,
+        kind: &str,
+        name: &str,
+        text: Result<String, figures::FigureError>,
+        page: &Page,
+    ) -> Result<String, Fault> {
+        let text = text.map_err(|error| {
+            Fault::new(
+                &page.file,
+                format!("the {kind} `{name}` cannot be made: {error}"),
+                format!("name a {kind} that code/figures registers"),
+            )
+        })?;
+        self.weave.tally.count(|counts| counts.values += 1);
+        Ok(text.trim_end().to_owned())
+    }
+
+    fn output(&mut self, name: &str, page: &Page) -> Result<String, Fault> {
+        let fault = |thing: String, remedy: String| Fault::new(&page.file, thing, remedy);
+        if self.examples.is_none() {
+            self.examples = Some(self.build_examples(page)?);
+        }
+        // A failed build is told once, not again for each output.
+        let Some(Some(examples)) = &self.examples else {
+            return Ok(String::new());
+        };
+        if !examples.contains(name) {
+            return Err(fault(
+                format!("there is no example `{name}`"),
+                format!("name one of: {}", examples.names()),
+            ));
+        }
+        let command = examples.command(name);
+        let text = examples.run(&self.root, name).map_err(|said| {
+            fault(
+                format!("the example `{name}` gives no output: {said}"),
+                format!("make `{command}` print and succeed"),
+            )
+        })?;
+        self.weave.tally.count(|counts| counts.outputs += 1);
+        Ok(format!(
+            "<div class=\"output\">\n<p class=\"command\"><code>{command}</code></p>\n\n\
+             ````text\n{text}\n````\n\n</div>\n"
+        ))
+    }
+
+    fn build_examples(&mut self, page: &Page) -> Result<Option<Examples>, Fault> {
+        if let Some(progress) = self.weave.progress {
+            progress("building the examples");
+        }
+        self.examples = Some(None);
+        let package = &self.settings.examples;
+        Examples::build(&self.root, package)
+            .map(Some)
+            .map_err(|said| {
+                Fault::new(
+                    &page.file,
+                    format!("the examples of `{package}` cannot be built: {said}"),
+                    "make `cargo build --examples` pass",
+                )
+            })
+    }
+
+    fn claim(&mut self, id: &str, page: &mut Page) -> Result<String, Fault> {
+        let Some(claim) = self.claims.get(id) else {
+            return Err(Fault::new(
+                &page.file,
+                format!("the claim `{id}` has no test"),
+                format!(
+                    "write the test `{}` in {}/{}.rs, or mend the name",
+                    id.rsplit("::").next().unwrap_or(id),
+                    self.settings.claims.display(),
+                    id.split("::").next().unwrap_or(id),
+                ),
+            ));
+        };
+        let (anchor, sentence) = (claim.anchor(), claim.sentence());
+        let first = page.marks.insert(id.to_owned());
+        if first {
+            let path = page.chapter.path.as_deref().unwrap_or(Path::new(""));
+            self.claimed.entry(id.to_owned()).or_default().push(Place {
+                chapter: page.chapter.name.clone(),
+                link: format!("{}#claim-{anchor}", path.display()),
+            });
+        }
+        let own_id = if first {
+            format!(" id=\"claim-{anchor}\"")
+        } else {
+            String::new()
+        };
+        Ok(format!(
+            "<a class=\"claim\"{own_id} href=\"{}claims.md#{anchor}\" title=\"Tested: {sentence}\" \
+             aria-label=\"Tested: {sentence}\">✓</a>",
+            page.up(),
+        ))
+    }
+
+    /// The list of all claims, by module, each with its places and its test.
+    fn claims_page(&self) -> String {
+        let mut text = String::new();
+        let mut module = "";
+        for claim in self.claims.values() {
+            let (of, _) = claim.id.split_once("::").unwrap_or((&claim.id, ""));
+            if of != module {
+                text.push_str(&format!("\n## {of}\n"));
+                module = of;
+            }
+            let places: Vec<String> = self
+                .claimed
+                .get(&claim.id)
+                .into_iter()
+                .flatten()
+                .map(|place| format!("[{}]({})", place.chapter, place.link))
+                .collect();
+            text.push_str(&format!(
+                "\n### {} {{#{}}}\n\nClaimed in {}. <code>{}:{}</code>\n\n\
+                 <details>\n<summary>The test</summary>\n\n````rust\n{}\n````\n\n</details>\n",
+                claim.sentence(),
+                claim.anchor(),
+                places.join(", "),
+                claim.file.display(),
+                claim.line,
+                claim.source,
+            ));
+        }
+        text
+    }
+
+    fn refuse_unclaimed(&mut self) {
+        for claim in self.claims.values() {
+            if !self.claimed.contains_key(&claim.id) {
+                let mut fault = Fault::new(
+                    &claim.file,
+                    format!("no chapter makes the claim of the test `{}`", claim.id),
+                    format!(
+                        "write `{{{{#claim {}}}}}` behind the sentence it proves, or move the test",
+                        claim.id
+                    ),
+                );
+                fault.line = Some(claim.line);
+                self.faults.push(fault);
+            }
+        }
+    }
+}
+
+struct Fence {
+    range: Range<usize>,
+    info: String,
+    body: String,
+}
+
+struct Directive {
+    range: Range<usize>,
+    verb: String,
+    object: String,
+}
+
+/// The fenced blocks of a chapter, and the ranges of all code, in which nothing is replaced.
+fn code_ranges(content: &str) -> (Vec<Fence>, Vec<Range<usize>>) {
+    let mut fences: Vec<Fence> = Vec::new();
+    let mut code = Vec::new();
+    let mut open = false;
+    for (event, range) in Parser::new_ext(content, Options::all()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                code.push(range.clone());
+                if let CodeBlockKind::Fenced(info) = kind {
+                    open = true;
+                    fences.push(Fence {
+                        range,
+                        info: info.trim().to_owned(),
+                        body: String::new(),
+                    });
+                }
+            }
+            Event::Text(text) if open => {
+                if let Some(fence) = fences.last_mut() {
+                    fence.body.push_str(&text);
+                }
+            }
+            Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
+            Event::Code(_) => code.push(range),
+            _ => {}
+        }
+    }
+    (fences, code)
+}
+
+fn directives(content: &str, code: &[Range<usize>]) -> Vec<Directive> {
+    static DIRECTIVE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\{\{\s*#\s*(\w+)\s*([^{}]*?)\s*\}\}"));
+    DIRECTIVE
+        .captures_iter(content)
+        .filter_map(|found| {
+            let range = found.get(0)?.range();
+            let inside = code.iter().any(|code| code.contains(&range.start));
+            (!inside).then(|| Directive {
+                verb: found[1].to_owned(),
+                object: found[2].to_owned(),
+                range,
+            })
+        })
+        .collect()
+}
+
+fn apply(content: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut output = String::with_capacity(content.len() * 2);
+    let mut at = 0;
+    for (range, text) in edits {
+        output.push_str(&content[at..range.start]);
+        output.push_str(&text);
+        at = range.end;
+    }
+    output.push_str(&content[at..]);
+    output
+}
+
+/// The path without `..`, or nothing where it leads out of the root.
+fn normal(path: &Path) -> Option<PathBuf> {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push(name),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !parts.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(parts)
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern, compiled by the tests")
+}
+
+/// The lines between the marks of an anchor, without the marks of others.
+fn anchored(text: &str, anchor: &str) -> Option<String> {
+    let mark = |line: &str, kind: &str| {
+        line.split_once(kind)
+            .is_some_and(|(_, name)| name.trim() == anchor)
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines.iter().position(|line| mark(line, "ANCHOR: "))?;
+    let end = lines.iter().position(|line| mark(line, "ANCHOR_END: "))?;
+    let shown = lines.get(start + 1..end)?;
+    let shown = shown.iter().filter(|line| !line.contains("ANCHOR"));
+    Some(shown.copied().collect::<Vec<_>>().join("\n"))
+}
+
+fn anchors(text: &str) -> String {
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once("ANCHOR: "))
+        .map(|(_, name)| name.trim())
+        .collect();
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_in_code_are_left_alone() {
+        let text = "`{{#claim a::b}}` and\n\n```text\n{{#output x}}\n```\n\n{{#output y}}\n";
+        let (fences, code) = code_ranges(text);
+        assert_eq!(fences.len(), 1);
+        let found = directives(text, &code);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].verb.as_str(), found[0].object.as_str()),
+            ("output", "y")
+        );
+    }
+
+    #[test]
+    fn an_anchor_shows_its_lines_and_no_marks() {
+        let text =
+            "a\n// ANCHOR: one\nb\n// ANCHOR: two\nc\n// ANCHOR_END: two\n// ANCHOR_END: one\nd";
+        assert_eq!(anchored(text, "one").as_deref(), Some("b\nc"));
+        assert_eq!(anchored(text, "two").as_deref(), Some("c"));
+        assert_eq!(anchored(text, "three"), None);
+        assert_eq!(anchors(text), "one, two");
+    }
+
+    #[test]
+    fn a_path_may_not_leave_the_root() {
+        assert_eq!(
+            normal(Path::new("src/../code/x.rs")),
+            Some("code/x.rs".into())
+        );
+        assert_eq!(normal(Path::new("src/../../x.rs")), None);
+        assert_eq!(normal(Path::new("/etc/passwd")), None);
+    }
+}

@@ -1,0 +1,17 @@
+//! Three first ideas for a position signal, each beside the text length it has to serve.
+
+use positional_encoding::Error;
+use positional_encoding::sinusoidal::{binary_digits, scaled_position};
+
+// ANCHOR: first_ideas
+fn main() -> Result<(), Error> {
+    println!("position   raw   of 5 words   of 9 words   binary");
+    for position in 0..5 {
+        let of_five = scaled_position(position, 5)?;
+        let of_nine = scaled_position(position, 9)?;
+        let digits = binary_digits(position, 3)?;
+        println!("{position:>8} {position:>5} {of_five:>12.3} {of_nine:>12.3}   {digits:?}");
+    }
+    Ok(())
+}
+// ANCHOR_END: first_ideas

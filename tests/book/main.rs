@@ -1,0 +1,120 @@
+//! The book itself, built as `cargo run` builds it, into a folder of the test's own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use builder::press;
+use tempfile::TempDir;
+
+fn build(into: &Path) -> press::Report {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match press::build(root, Some(&into.join("book")), |_| {}) {
+        Ok(report) => report,
+        Err(faults) => panic!("{faults}"),
+    }
+}
+
+/// Built once for all tests that read it.
+static BOOK: LazyLock<(TempDir, press::Report)> = LazyLock::new(|| {
+    let folder = TempDir::new().expect("a folder for the book");
+    let report = build(folder.path());
+    (folder, report)
+});
+
+fn pages() -> BTreeMap<PathBuf, String> {
+    files(BOOK.0.path())
+        .into_iter()
+        .filter(|(path, _)| {
+            path.extension()
+                .is_some_and(|extension| extension == "html")
+        })
+        .map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8")))
+        .collect()
+}
+
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.join("book")];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).expect("inside").to_owned();
+                found.insert(name, fs::read(path).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn two_builds_are_the_same_to_the_byte() {
+    let other = TempDir::new().expect("a folder");
+    build(other.path());
+    let (one, two) = (files(BOOK.0.path()), files(other.path()));
+    assert!(one.keys().eq(two.keys()), "the same files");
+    for (name, bytes) in &one {
+        assert!(two[name] == *bytes, "{} differs", name.display());
+    }
+}
+
+#[test]
+fn every_figure_has_a_name_and_a_description() {
+    let mut figures = 0;
+    for (path, page) in pages() {
+        for svg in page
+            .split("<svg ")
+            .skip(1)
+            .filter(|svg| svg.contains("role=\"img\""))
+        {
+            let svg = svg.split("</svg>").next().unwrap_or(svg);
+            for element in ["<title id=", "<desc id="] {
+                let text = svg
+                    .split(element)
+                    .nth(1)
+                    .and_then(|rest| rest.split(['>', '<']).nth(1));
+                let said = text.is_some_and(|text| !text.trim().is_empty());
+                assert!(said, "{}: a figure without {element}", path.display());
+            }
+            figures += 1;
+        }
+    }
+    assert!(
+        figures >= BOOK.1.counts.figures,
+        "{figures} figures are on the pages"
+    );
+}
+
+#[test]
+fn every_formula_can_be_heard() {
+    for (path, page) in pages() {
+        let seen = page.matches("class=\"katex-html\"").count();
+        assert_eq!(page.matches("<math ").count(), seen, "{}", path.display());
+        assert!(!page.contains("katex-error"), "{}", path.display());
+    }
+}
+
+#[test]
+fn no_page_offers_to_run_code_elsewhere() {
+    for (path, page) in pages() {
+        assert!(!page.contains("class=\"playground\""), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_book_does_not_know_where_it_was_built() {
+    let places = [
+        env!("CARGO_MANIFEST_DIR").to_owned(),
+        BOOK.0.path().display().to_string(),
+    ];
+    for (path, bytes) in files(BOOK.0.path()) {
+        let text = String::from_utf8_lossy(&bytes);
+        for place in &places {
+            assert!(!text.contains(place), "{} holds {place}", path.display());
+        }
+    }
+}
