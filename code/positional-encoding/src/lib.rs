@@ -2,11 +2,11 @@
 
 pub mod alibi;
 pub mod attention;
+pub mod block;
 mod direction;
 mod error;
 pub mod learned;
-pub mod block;
-mod error;
+pub mod precision;
 pub mod recurrent;
 pub mod rope;
 pub mod scaling;
