@@ -3,6 +3,7 @@
 use candle_core::{Device, Tensor};
 use ndarray::{Array2, Array3};
 use positional_encoding::attention::Mask;
+use positional_encoding::rope::{self, Layout};
 use positional_encoding::scaling::{Frequencies, Scaling, Trained};
 use positional_encoding::{Direction, alibi, sinusoidal, t5};
 
@@ -180,7 +181,7 @@ fn rotation(
     let mut units = Array3::from_shape_fn((places.len(), 1, 2 * pairs), |(_, _, entry)| {
         if entry < pairs { 1.0 } else { 0.0 }
     });
-    for (r, p) in places.iter().enumerate() { for (i, w) in frequencies.inv_freq.iter().enumerate() { let a = *p as f64 * w; units[[r,0,i]] = a.cos(); units[[r,0,pairs+i]] = a.sin(); } }
+    rope::apply(&mut units, places, &frequencies.inv_freq, Layout::Half)?;
     let scaled = units * frequencies.attention_factor;
     let part = |from: usize| {
         let half = Array2::from_shape_fn((places.len(), pairs), |(place, pair)| {
