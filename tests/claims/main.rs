@@ -1,6 +1,4 @@
-//! The claims of the book, one module a chapter, one test a claim.
+//! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
 mod attention;
-//! The claims of the book: each test is a sentence about positional encoding.
-
 mod sinusoidal;

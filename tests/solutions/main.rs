@@ -1,6 +1,4 @@
-//! Solutions of the exercises, one module a chapter.
+//! The solutions of the exercises, one module a chapter, each tested.
 
 mod attention;
-//! The solutions of the exercises, tested.
-
 mod sinusoidal;

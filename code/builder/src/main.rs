@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 }
 
 fn build() -> ExitCode {
-    let report = match press::build(Path::new(""), None, progress) {
+    let report = match press::build(Path::new("."), None, progress) {
         Ok(report) => report,
         Err(faults) => {
             eprintln!(
@@ -51,7 +51,11 @@ fn build() -> ExitCode {
         counts.formulae,
         counts.claims,
         report.seconds,
-        report.index.display(),
+        report
+            .index
+            .strip_prefix(".")
+            .unwrap_or(&report.index)
+            .display(),
     );
     ExitCode::SUCCESS
 }

@@ -7,7 +7,7 @@
 
 mod attention;
 pub mod kit;
-pub mod sinusoidal;
+mod sinusoidal;
 
 use positional_encoding::Error;
 
@@ -51,9 +51,7 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES];
-const TABLES: &[&[Text]] = &[];
-const FIGURES: &[&[Figure]] = &[sinusoidal::FIGURES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
 const VALUES: &[&[Text]] = &[];
 
