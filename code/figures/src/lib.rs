@@ -7,6 +7,8 @@
 
 mod attention;
 pub mod kit;
+mod lab;
+pub mod record;
 mod sinusoidal;
 
 use positional_encoding::Error;
@@ -46,6 +48,17 @@ pub enum FigureError {
     /// The companion crate refused the parameters.
     #[error(transparent)]
     Subject(#[from] Error),
+    /// A record of the lab that is not as the lab wrote it.
+    #[error(
+        "code/lab/results/{name} is damaged: {found}; restore it from the repository, or record \
+         it anew with the command in its head"
+    )]
+    Record {
+        /// The file.
+        name: &'static str,
+        /// What is wrong with it.
+        found: String,
+    },
     /// Plotting itself failed.
     #[error("the plot could not be drawn: {0}")]
     Plot(String),

@@ -101,7 +101,12 @@ impl Course<'_> {
         self.train(settings, scheme, weights, keep, tick)
     }
 
-    fn batch(&self, step: usize, device: &Device) -> Result<Batch> {
+    /// The windows of `step`.
+    ///
+    /// # Errors
+    ///
+    /// Only where the device has no memory.
+    pub fn batch(&self, step: usize, device: &Device) -> Result<Batch> {
         let seq_len = self.seq_len;
         let windows = windows(self.part, self.seed, step, self.plan.batch, seq_len);
         let tokens: Vec<&[u32]> = windows.iter().map(|window| &window[..seq_len]).collect();

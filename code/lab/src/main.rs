@@ -39,7 +39,10 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode> {
     let (name, mut options, threads) = read(std::env::args().skip(1))?;
-    if THREADS.iter().any(|variable| std::env::var_os(variable).is_none()) {
+    if THREADS
+        .iter()
+        .any(|variable| std::env::var_os(variable).is_none())
+    {
         return again_with(threads);
     }
     for (experiment, run) in EXPERIMENTS {
@@ -93,7 +96,11 @@ fn read(mut words: impl Iterator<Item = String>) -> Result<(String, Options, usi
         began: SystemTime::now(),
     };
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| usage(&format!("{word} has no value")));
+        let mut value = || {
+            words
+                .next()
+                .ok_or_else(|| usage(&format!("{word} has no value")))
+        };
         let count = |value: String| match value.parse() {
             Ok(count) if count > 0 => Ok(count),
             _ => Err(usage(&format!("{value} is no count"))),

@@ -71,7 +71,11 @@ pub fn initial_weights(
         draw(format!("layer{layer}.qkv"), (d_model, 3 * d_model), width)?;
         draw(format!("layer{layer}.out"), (d_model, d_model), residual)?;
         draw(format!("layer{layer}.up"), (d_model, 4 * d_model), width)?;
-        draw(format!("layer{layer}.down"), (4 * d_model, d_model), residual / 2.0)?;
+        draw(
+            format!("layer{layer}.down"),
+            (4 * d_model, d_model),
+            residual / 2.0,
+        )?;
     }
     match scheme {
         Scheme::Learned => draw("position".into(), (settings.seq_len, d_model), 0.02)?,
@@ -143,7 +147,9 @@ impl Model {
     fn embed(&self, tokens: &Tensor, positions: &Positions) -> Result<Tensor> {
         let (batch, seq_len) = tokens.dims2()?;
         let d_model = self.settings.d_model;
-        let rows = self.weight("embedding").index_select(&tokens.flatten_all()?, 0)?;
+        let rows = self
+            .weight("embedding")
+            .index_select(&tokens.flatten_all()?, 0)?;
         let x = (rows.reshape((batch, seq_len, d_model))? * (d_model as f64).sqrt())?;
         if let Some(table) = &positions.table {
             return Ok(x.broadcast_add(table)?);
@@ -166,7 +172,9 @@ impl Model {
             Ok(by_head.transpose(1, 2)?.contiguous()?)
         };
         let attended = self.heads(&split(0)?, &split(1)?, &split(2)?, positions)?;
-        let joined = attended.transpose(1, 2)?.reshape((batch, seq_len, d_model))?;
+        let joined = attended
+            .transpose(1, 2)?
+            .reshape((batch, seq_len, d_model))?;
         linear(&joined, self.weight(&format!("{prefix}.out")))
     }
 
@@ -197,7 +205,9 @@ impl Model {
         };
         let seq_len = positions.seq_len;
         let by_pair = self.weight("t5").index_select(buckets, 0)?;
-        let by_head = by_pair.t()?.reshape((self.settings.heads, seq_len, seq_len))?;
+        let by_head = by_pair
+            .t()?
+            .reshape((self.settings.heads, seq_len, seq_len))?;
         Ok(by_head.broadcast_add(&positions.bias)?)
     }
 

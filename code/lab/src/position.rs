@@ -85,6 +85,11 @@ impl Positions {
         self.seq_len
     }
 
+    /// The sinusoidal table, shape `(seq_len, d_model)`, where there is one.
+    pub fn table(&self) -> Option<&Tensor> {
+        self.table.as_ref()
+    }
+
     /// Positions `start` to `start + seq_len - 1` as `scheme` presents them.
     ///
     /// `scaling` is the rule a rotation is extended by; the other schemes ignore it. Past its
@@ -166,7 +171,10 @@ fn sinusoidal_rows(places: &[usize], d_model: usize, device: &Device) -> Result<
 
 fn learned_rows(places: &[usize], settings: &Settings, device: &Device) -> Result<Tensor> {
     let last = settings.seq_len - 1;
-    let rows: Vec<u32> = places.iter().map(|place| *place.min(&last) as u32).collect();
+    let rows: Vec<u32> = places
+        .iter()
+        .map(|place| *place.min(&last) as u32)
+        .collect();
     Ok(Tensor::new(rows, device)?)
 }
 

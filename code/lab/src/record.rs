@@ -25,7 +25,10 @@ impl Record {
             columns,
             rows: Vec::new(),
         };
-        record.note("command", format!("cargo run --release -p lab -- {command}"));
+        record.note(
+            "command",
+            format!("cargo run --release -p lab -- {command}"),
+        );
         record.note(
             "version",
             concat!("lab ", env!("CARGO_PKG_VERSION"), ", candle-core 0.11.1"),
@@ -128,7 +131,10 @@ fn utc(time: SystemTime) -> String {
         month += 1;
     }
     let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
-    format!("{year}-{month:02}-{:02} {hour:02}:{minute:02} UTC", days + 1)
+    format!(
+        "{year}-{month:02}-{:02} {hour:02}:{minute:02} UTC",
+        days + 1
+    )
 }
 
 fn is_leap(year: u64) -> bool {

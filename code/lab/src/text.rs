@@ -22,8 +22,16 @@ pub struct Text {
 impl Text {
     /// *Moby-Dick*, all 135 chapters.
     pub fn moby_dick() -> Self {
-        let characters: Vec<char> = MOBY_DICK.chars().collect::<BTreeSet<_>>().into_iter().collect();
-        let id = |c: char| characters.binary_search(&c).expect("drawn from the same text") as u32;
+        let characters: Vec<char> = MOBY_DICK
+            .chars()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let id = |c: char| {
+            characters
+                .binary_search(&c)
+                .expect("drawn from the same text") as u32
+        };
         let tokens: Vec<u32> = MOBY_DICK.chars().map(id).collect();
         let tenth = tokens.len() / 10;
         Self {

@@ -122,16 +122,16 @@ fn code() -> u64 {
 /// Something to run, and how many thousand tokens it will read.
 pub struct Job<'a, T> {
     work: u64,
-    #[expect(clippy::type_complexity, reason = "an alias would hide what is called with what")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "an alias would hide what is called with what"
+    )]
     run: Box<dyn FnOnce(&dyn Fn(u64)) -> Result<T> + Send + 'a>,
 }
 
 impl<'a, T> Job<'a, T> {
     /// A job of `work` thousands of tokens; `run` is handed a function to report them by.
-    pub fn new(
-        work: u64,
-        run: impl FnOnce(&dyn Fn(u64)) -> Result<T> + Send + 'a,
-    ) -> Self {
+    pub fn new(work: u64, run: impl FnOnce(&dyn Fn(u64)) -> Result<T> + Send + 'a) -> Self {
         let run = Box::new(run);
         Self { work, run }
     }
@@ -149,11 +149,17 @@ pub fn side_by_side<T: Send>(title: &str, workers: usize, jobs: Vec<Job<T>>) -> 
     let results = Mutex::new((0..count).map(|_| None).collect::<Vec<_>>());
     let work = || {
         loop {
-            let next = queue.lock().unwrap_or_else(|held| held.into_inner()).pop_front();
+            let next = queue
+                .lock()
+                .unwrap_or_else(|held| held.into_inner())
+                .pop_front();
             let Some((index, job)) = next else { break };
             let result = (job.run)(&|done| bar.inc(done));
             if result.is_err() {
-                queue.lock().unwrap_or_else(|held| held.into_inner()).clear();
+                queue
+                    .lock()
+                    .unwrap_or_else(|held| held.into_inner())
+                    .clear();
             }
             results.lock().unwrap_or_else(|held| held.into_inner())[index] = Some(result);
         }
@@ -164,7 +170,9 @@ pub fn side_by_side<T: Send>(title: &str, workers: usize, jobs: Vec<Job<T>>) -> 
         }
     });
     bar.finish_and_clear();
-    let results = results.into_inner().unwrap_or_else(|held| held.into_inner());
+    let results = results
+        .into_inner()
+        .unwrap_or_else(|held| held.into_inner());
     results.into_iter().flatten().collect()
 }
 

@@ -141,7 +141,11 @@ impl Bench<'_> {
                 course.begin(self.settings, Scheme::Rope, Some(&keep), device, tick)
             })
         });
-        side_by_side("extend: rotary models", self.options.workers, jobs.collect())
+        side_by_side(
+            "extend: rotary models",
+            self.options.workers,
+            jobs.collect(),
+        )
     }
 
     /// The α and β that serve by-parts best at ×4 on the validation part, which is not reported.
@@ -163,7 +167,10 @@ impl Bench<'_> {
         let mut record = Record::new("band", "extend", COLUMNS);
         note_settings(&mut record, &self.settings, &self.plan());
         record.note("factor", FACTOR);
-        record.note("loss", "mean nats per character of the validation part at 64, 128 and 256");
+        record.note(
+            "loss",
+            "mean nats per character of the validation part at 64, 128 and 256",
+        );
         let mut best = (BANDS[0], f64::INFINITY);
         for (band, losses) in BANDS.iter().zip(losses.chunks(models.len())) {
             for (seed, loss) in self.options.seeds.iter().zip(losses) {
@@ -243,8 +250,7 @@ impl Bench<'_> {
             let losses = self.options.remember(&name, &identity, || {
                 let keep = self.options.keep(&name, &identity);
                 let weights = copies(weights)?;
-                let weights =
-                    course.train(settings, Scheme::Rope, weights, Some(&keep), tick)?;
+                let weights = course.train(settings, Scheme::Rope, weights, Some(&keep), tick)?;
                 self.losses(&weights, &course.scaling, &self.text.test, tick)
             })?;
             Ok(Shown {
@@ -295,7 +301,10 @@ impl Bench<'_> {
             return LENGTHS.iter().map(loss).collect();
         }
         let stretch = stretch(LONGEST)?;
-        Ok(LENGTHS.iter().map(|length| stretch.sliding(*length)).collect())
+        Ok(LENGTHS
+            .iter()
+            .map(|length| stretch.sliding(*length))
+            .collect())
     }
 
     fn record(&self, band: (f64, f64), shown: &[Shown]) -> Record {
@@ -307,7 +316,10 @@ impl Bench<'_> {
         record.note("alpha", band.0);
         record.note("beta", band.1);
         record.note("characters measured", self.blocks * BLOCK);
-        record.note("loss", "mean nats per character of the test part, sliding windows");
+        record.note(
+            "loss",
+            "mean nats per character of the test part, sliding windows",
+        );
         for one in shown {
             for (length, loss) in LENGTHS.iter().zip(&one.losses) {
                 record.row(vec![

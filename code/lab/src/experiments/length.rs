@@ -4,9 +4,7 @@ use positional_encoding::scaling::Scaling;
 
 use super::{cell, note_settings};
 use crate::error::Result;
-use crate::language::{
-    Course, LENGTHS, LONGEST, Stretch, TRAINED, settings, shift_difference,
-};
+use crate::language::{Course, LENGTHS, LONGEST, Stretch, TRAINED, settings, shift_difference};
 use crate::model::{Model, Settings, Weights};
 use crate::position::{Positions, Scheme, T5_BUCKETS, T5_MAX_DISTANCE};
 use crate::record::Record;
@@ -108,7 +106,6 @@ pub fn course(text: &Text, plan: Plan, seed: u64) -> Course<'_> {
     }
 }
 
-
 fn measure(
     settings: &Settings,
     scheme: Scheme,
@@ -163,7 +160,10 @@ fn positions(settings: &Settings, plan: &Plan, blocks: usize, shown: &[Shown]) -
     let mut record = Record::new("position", "length", COLUMNS);
     note_settings(&mut record, settings, plan);
     record.note("characters measured", blocks * crate::language::BLOCK);
-    record.note("loss", "mean nats per character at positions from to before to");
+    record.note(
+        "loss",
+        "mean nats per character at positions from to before to",
+    );
     for one in shown {
         for (bin, loss) in one.by_position().iter().enumerate() {
             record.row(vec![
@@ -183,7 +183,10 @@ fn shifts(settings: &Settings, plan: &Plan, shown: &[Shown]) -> Record {
     let mut record = Record::new("shift", "length", COLUMNS);
     note_settings(&mut record, settings, plan);
     record.note("shift", settings.seq_len / 2);
-    record.note("difference", "largest, between the logits for one text at two places");
+    record.note(
+        "difference",
+        "largest, between the logits for one text at two places",
+    );
     for one in shown {
         let scheme = one.scheme.name().into();
         record.row(vec![scheme, cell(one.seed), cell(one.shift())]);

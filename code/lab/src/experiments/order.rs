@@ -126,10 +126,16 @@ impl Pairs {
 /// Those of training and of the checkpoints.
 pub fn run(options: &Options) -> Result<Vec<Record>> {
     const COLUMNS: &[&str] = &[
-        "mask", "scheme", "layers", "read", "seed", "accuracy", "difference",
+        "mask",
+        "scheme",
+        "layers",
+        "read",
+        "seed",
+        "accuracy",
+        "difference",
     ];
     let plan = Plan {
-        steps: options.choose(300, 200),
+        steps: options.choose(600, 200),
         rate: 2e-3,
         batch: 32,
     };
@@ -152,7 +158,10 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
     note_settings(&mut record, &sizes(cases()[0]), &plan);
     record.note("sentences tested", pairs.test.len() * VERBS * 2);
     record.note("accuracy", "share of sentences whose doer is named");
-    record.note("difference", "largest, between the logits of a sentence and its reverse");
+    record.note(
+        "difference",
+        "largest, between the logits of a sentence and its reverse",
+    );
     for (case, seed, numbers) in shown {
         record.row(vec![
             format!("{:?}", case.mask).to_lowercase(),

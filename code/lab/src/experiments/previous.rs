@@ -82,15 +82,25 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
     record.note("different tokens", TOKENS);
     record.note("sequences measured", sequences);
     record.note("factor of the rules", LONGEST / TRAINED);
-    record.note("accuracy", "share of positions where the token before is named");
+    record.note(
+        "accuracy",
+        "share of positions where the token before is named",
+    );
     for (scheme, seed, numbers) in shown {
-        for (rule, numbers) in rules(scheme).iter().zip(numbers.chunks(2 + LONGEST / TRAINED)) {
+        for (rule, numbers) in rules(scheme)
+            .iter()
+            .zip(numbers.chunks(2 + LONGEST / TRAINED))
+        {
             for (stretch, accuracy) in numbers[2..].iter().enumerate() {
+                let turns = |turns: f64| match rule {
+                    Method::ByParts | Method::Yarn => cell(turns),
+                    _ => "-".into(),
+                };
                 record.row(vec![
                     scheme.name().into(),
                     rule.name().into(),
-                    cell(numbers[0]),
-                    cell(numbers[1]),
+                    turns(numbers[0]),
+                    turns(numbers[1]),
                     cell(seed),
                     cell(stretch * TRAINED),
                     cell((stretch + 1) * TRAINED),
@@ -136,7 +146,9 @@ fn sequence(draws: &mut Draws, seq_len: usize) -> Vec<u32> {
 
 fn batch(plan: &Plan, seed: u64, step: usize, device: &Device) -> Result<Batch> {
     let mut draws = Draws::new(seed, &format!("sequences of step {step}"));
-    let rows: Vec<Vec<u32>> = (0..plan.batch).map(|_| sequence(&mut draws, TRAINED)).collect();
+    let rows: Vec<Vec<u32>> = (0..plan.batch)
+        .map(|_| sequence(&mut draws, TRAINED))
+        .collect();
     let tokens: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
     let targets: Vec<&[u32]> = rows.iter().map(|row| &row[..TRAINED - 1]).collect();
     Ok(Batch {
@@ -187,13 +199,17 @@ fn accuracy(
     purpose: &str,
 ) -> Result<ByStretch> {
     let mut draws = Draws::new(0, purpose);
-    let rows: Vec<Vec<u32>> = (0..sequences).map(|_| sequence(&mut draws, LONGEST)).collect();
+    let rows: Vec<Vec<u32>> = (0..sequences)
+        .map(|_| sequence(&mut draws, LONGEST))
+        .collect();
     let borrowed: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
     let named = answers(model, positions, &borrowed, &|_| ())?;
     let right = |from: usize| {
         let places = from.max(1)..from + TRAINED;
         let right = rows.iter().zip(&named).flat_map(|(row, named)| {
-            places.clone().filter(|place| named[*place] == row[place - 1])
+            places
+                .clone()
+                .filter(|place| named[*place] == row[place - 1])
         });
         right.count() as f64 / (places.len() * sequences) as f64
     };

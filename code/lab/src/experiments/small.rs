@@ -51,7 +51,12 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
     note_settings(&mut record, &settings, &plan);
     for (scheme, losses) in shown {
         for (length, loss) in LENGTHS.iter().zip(losses) {
-            record.row(vec![scheme.name().into(), cell(1), cell(length), cell(loss)]);
+            record.row(vec![
+                scheme.name().into(),
+                cell(1),
+                cell(length),
+                cell(loss),
+            ]);
         }
     }
     Ok(vec![record])
