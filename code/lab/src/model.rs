@@ -191,10 +191,11 @@ impl Model {
         positions: &Positions,
     ) -> Result<Tensor> {
         let scale = 1.0 / (self.settings.head_dim() as f64).sqrt();
-        let queries = rotate(queries, positions)?;
+        let queries = rotate(&(queries * scale)?, positions)?;
         let keys = rotate(keys, positions)?;
-        let scores = (queries.matmul(&keys.t()?)? * scale)?;
-        let scores = scores.broadcast_add(&self.bias(positions)?)?;
+        let scores = queries
+            .matmul(&keys.t()?)?
+            .broadcast_add(&self.bias(positions)?)?;
         Ok(softmax(&scores)?.matmul(values)?)
     }
 

@@ -112,8 +112,8 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
         options,
         settings: settings(&text),
         text,
-        blocks: options.choose(96, 16),
-        tuning_steps: options.choose(100, 10),
+        blocks: options.choose(64, 16),
+        tuning_steps: options.choose(60, 10),
     };
     let models = bench.models()?;
     let (band, choice) = bench.choose_band(&models)?;

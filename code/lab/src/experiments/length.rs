@@ -49,8 +49,8 @@ impl Shown {
 /// How the models of this experiment, and those that others begin from, are trained.
 pub fn plan(options: &Options) -> Plan {
     Plan {
-        steps: options.choose(1000, 60),
-        rate: 2e-3,
+        steps: options.choose(500, 60),
+        rate: 3e-3,
         batch: 16,
     }
 }
@@ -63,7 +63,7 @@ pub fn plan(options: &Options) -> Plan {
 pub fn run(options: &Options) -> Result<Vec<Record>> {
     let text = Text::moby_dick();
     let settings = settings(&text);
-    let blocks = options.choose(384, 48);
+    let blocks = options.choose(192, 48);
     let plan = plan(options);
     let mut jobs = Vec::new();
     for &seed in &options.seeds {

@@ -135,8 +135,8 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
         "difference",
     ];
     let plan = Plan {
-        steps: options.choose(600, 200),
-        rate: 2e-3,
+        steps: options.choose(500, 200),
+        rate: 3e-3,
         batch: 32,
     };
     let pairs = Pairs::drawn();

@@ -43,8 +43,8 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
         "scheme", "rule", "alpha", "beta", "seed", "from", "to", "accuracy",
     ];
     let plan = Plan {
-        steps: options.choose(400, 100),
-        rate: 2e-3,
+        steps: options.choose(300, 100),
+        rate: 3e-3,
         batch: 16,
     };
     let sequences = options.choose(32, 8);

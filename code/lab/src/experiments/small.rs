@@ -31,7 +31,7 @@ pub fn run(options: &Options) -> Result<Vec<Record>> {
     };
     let plan = Plan {
         steps: 4,
-        rate: 2e-3,
+        rate: 3e-3,
         batch: 16,
     };
     let jobs = Scheme::LANGUAGE.map(|scheme| {
