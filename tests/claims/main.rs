@@ -1,4 +1,12 @@
-//! The claims of the book: one module a subject, one test a claim, named as a sentence.
+//! What the book claims, one module a chapter; each test is named as the sentence it proves.
 
+mod alibi;
 mod attention;
+mod learned;
+mod misunderstandings;
+mod pitfalls;
+mod precision;
+mod rope;
+mod scaling;
 mod sinusoidal;
+mod t5;

@@ -193,8 +193,12 @@ fn the_first_pair_turns_once_in_6_28_positions_and_not_at_every_position() {
     for d_model in [8, 64, 512] {
         assert_eq!(wavelengths(d_model).unwrap()[0], TAU);
     }
-    // After six positions the first hand is not quite round, after seven it is past.
-    assert!(6.0 < TAU && TAU < 7.0);
+    // Its sine passes from below zero to above it once a turn: 99 times in 628 positions.
+    let sines = table(629, 8).unwrap().column(0).to_vec();
+    let turns = sines
+        .windows(2)
+        .filter(|pair| pair[0] < 0.0 && pair[1] >= 0.0);
+    assert_eq!(turns.count(), (628.0 / TAU) as usize);
 }
 
 #[test]

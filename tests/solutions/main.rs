@@ -1,4 +1,6 @@
-//! The solutions of the exercises, one module a chapter, each tested.
+//! Tested solutions of the exercises, one module a chapter.
 
 mod attention;
+mod learned_t5_alibi;
+mod scaling;
 mod sinusoidal;

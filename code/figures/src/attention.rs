@@ -41,7 +41,7 @@ const MAN: [f64; 4] = [0.8, 0.0, 0.2, 0.7];
 fn weights_of_both() -> Result<Drawing, FigureError> {
     let first = array![THE, DOG, BIT, THE, MAN];
     let second = array![THE, MAN, BIT, THE, DOG];
-    kit::draw(640, 350, |root| {
+    kit::draw(640, 316, |root| {
         let (left, right) = root.split_horizontally(320 * SCALE);
         weight_matrix(&left, &["the", "dog", "bit", "the", "man"], &first)?;
         weight_matrix(&right, &["the", "man", "bit", "the", "dog"], &second)
@@ -52,13 +52,8 @@ fn weight_matrix(area: &Root, words: &[&str], x: &Array2<f64>) -> Result<(), Fig
     let scores = scores(x.view(), x.view())?;
     let weights = weights(scores.view(), Mask::None);
     let (left, top, side) = (46, 50, 51);
-
-    text(
-        area,
-        &words.join(" "),
-        (left + 5 * side / 2, 12),
-        HPos::Center,
-    )?;
+    let heading = (left + 5 * side / 2, 12);
+    text(area, &words.join(" "), heading, HPos::Center)?;
     for (row, query) in words.iter().enumerate() {
         let middle = top + side * row as i32 + side / 2;
         text(area, query, (left - 6, middle), HPos::Right)?;
@@ -69,15 +64,11 @@ fn weight_matrix(area: &Root, words: &[&str], x: &Array2<f64>) -> Result<(), Fig
             }
             let weight = weights[[row, column]];
             let corner = (centre - side / 2, middle - side / 2);
-            // At most half the colour, so that the number on top stays readable.
-            let shade = SERIES[0].mix(((weight - 0.14) * 4.0).clamp(0.0, 0.5));
+            // At most 40 % of the colour, so that the number on top stays readable.
+            let shade = SERIES[0].mix(((weight - 0.14) * 3.0).clamp(0.0, 0.4));
             rectangle(area, corner, (side - 2, side - 2), shade.filled())?;
-            text(
-                area,
-                &number(weight, 2),
-                (centre - 1, middle - 1),
-                HPos::Center,
-            )?;
+            let centre = (centre - 1, middle - 1);
+            text(area, &number(weight, 2), centre, HPos::Center)?;
         }
     }
     Ok(())
@@ -140,31 +131,34 @@ fn counting() -> Result<Drawing, FigureError> {
 fn three_places() -> Result<Drawing, FigureError> {
     kit::draw(640, 300, |root| {
         let boxes = [
-            ("embedding", (8, 138), 96),
-            ("query, key", (152, 138), 100),
-            ("value", (152, 238), 100),
+            ("embedding", (24, 138), 96),
+            ("query, key", (164, 138), 100),
+            ("value", (164, 238), 100),
             ("score", (308, 138), 72),
             ("softmax", (424, 138), 82),
             ("output", (550, 238), 82),
         ];
         let height = 44;
         for (label, (left, top), width) in boxes {
-            let outline = INK.stroke_width(SCALE as u32 * 3 / 2);
-            rectangle(root, (left, top), (width, height), outline)?;
-            text(
-                root,
-                label,
-                (left + width / 2, top + height / 2),
-                HPos::Center,
-            )?;
+            let (right, bottom) = (left + width, top + height);
+            let corners = [
+                (left, top),
+                (right, top),
+                (right, bottom),
+                (left, bottom),
+                (left, top),
+            ];
+            line(root, &corners, INK)?;
+            let middle = (left + width / 2, top + height / 2);
+            text(root, label, middle, HPos::Center)?;
         }
         for path in [
-            &[(104, 160), (152, 160)][..],
-            &[(128, 160), (128, 260), (152, 260)],
-            &[(252, 160), (308, 160)],
+            &[(120, 160), (164, 160)][..],
+            &[(140, 160), (140, 260), (164, 260)],
+            &[(264, 160), (308, 160)],
             &[(380, 160), (424, 160)],
             &[(506, 160), (591, 160), (591, 238)],
-            &[(252, 260), (550, 260)],
+            &[(264, 260), (550, 260)],
         ] {
             arrow(root, path, INK)?;
         }
@@ -187,21 +181,29 @@ fn three_places() -> Result<Drawing, FigureError> {
 }
 
 fn arrow(area: &Root, path: &[(i32, i32)], color: RGBColor) -> Result<(), FigureError> {
-    let scaled: Vec<_> = path.iter().map(|(x, y)| (x * SCALE, y * SCALE)).collect();
-    let line = PathElement::new(scaled.clone(), color.stroke_width(SCALE as u32 * 3 / 2));
-    area.draw(&line).map_err(plot)?;
-    let [.., from, tip] = scaled[..] else {
+    line(area, path, color)?;
+    let [.., from, tip] = path[..] else {
         return Ok(());
     };
-    let (along, aside) = (8 * SCALE, 4 * SCALE);
     let step = ((tip.0 - from.0).signum(), (tip.1 - from.1).signum());
-    let back = (tip.0 - step.0 * along, tip.1 - step.1 * along);
-    let head = vec![
+    let back = (tip.0 - step.0 * 8, tip.1 - step.1 * 8);
+    let head = [
         tip,
-        (back.0 + step.1 * aside, back.1 + step.0 * aside),
-        (back.0 - step.1 * aside, back.1 - step.0 * aside),
+        (back.0 + step.1 * 4, back.1 + step.0 * 4),
+        (back.0 - step.1 * 4, back.1 - step.0 * 4),
     ];
-    area.draw(&Polygon::new(head, color.filled())).map_err(plot)
+    area.draw(&Polygon::new(scaled(&head), color.filled()))
+        .map_err(plot)
+}
+
+fn line(area: &Root, path: &[(i32, i32)], color: RGBColor) -> Result<(), FigureError> {
+    let style = color.stroke_width(SCALE as u32 * 3 / 2);
+    area.draw(&PathElement::new(scaled(path), style))
+        .map_err(plot)
+}
+
+fn scaled(path: &[(i32, i32)]) -> Vec<(i32, i32)> {
+    path.iter().map(|(x, y)| (x * SCALE, y * SCALE)).collect()
 }
 
 fn rectangle(

@@ -5,11 +5,15 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
+mod alibi;
 mod attention;
 pub mod kit;
 mod lab;
 pub mod record;
+mod learned;
+pub mod scaling;
 mod sinusoidal;
+mod t5;
 
 use positional_encoding::Error;
 
@@ -64,8 +68,16 @@ pub enum FigureError {
     Plot(String),
 }
 
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES];
+const FIGURES: &[&[Figure]] = &[
+    attention::FIGURES,
+    sinusoidal::FIGURES,
+    learned::FIGURES,
+    t5::FIGURES,
+    alibi::FIGURES,
+];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
+const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
 const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.

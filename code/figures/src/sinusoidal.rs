@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use ndarray::Array1;
-use plotters::element::{Circle, PathElement, Text as Label};
+use plotters::element::{Circle, PathElement, Rectangle, Text as Label};
 use plotters::prelude::{Color, IntoFont, SeriesLabelPosition};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{IntoTextStyle, TextStyle};
@@ -21,7 +21,7 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "sinusoidal/odometer",
-        title: "Positions 0 to 31 in binary digits",
+        title: "Positions 0 to 15 in binary digits",
         draw: odometer,
     },
     Figure {
@@ -85,19 +85,35 @@ fn raw_integer() -> Result<Drawing, FigureError> {
 }
 
 fn odometer() -> Result<Drawing, FigureError> {
-    let rows: Result<Vec<Vec<f64>>, FigureError> = (0..32)
-        .map(|position| {
-            let digits = sinusoidal::binary_digits(position, 5)?;
-            Ok(digits.into_iter().map(f64::from).collect())
-        })
-        .collect();
-    kit::heat_map(
-        (440, 440),
-        &kit::cells("binary digit", 5, 1, false),
-        &kit::cells("position", 32, 4, true),
-        &rows?,
-        (0.0, 1.0),
-    )
+    const CELL: (i32, i32) = (130, 20);
+    let corner = |wheel: usize, position: usize| {
+        let (left, top) = (80 + CELL.0 * wheel as i32, 30 + CELL.1 * position as i32);
+        (left, top)
+    };
+    kit::draw(640, 360, |root| {
+        write(root, "position", (40, 15))?;
+        for wheel in 0..4 {
+            let (left, _) = corner(wheel, 0);
+            write(root, &format!("digit {wheel}"), (left + CELL.0 / 2, 15))?;
+        }
+        for position in 0..16 {
+            let (_, top) = corner(0, position);
+            write(root, &position.to_string(), (40, top + CELL.1 / 2))?;
+            let digits = sinusoidal::binary_digits(position, 4)?;
+            for (wheel, digit) in digits.into_iter().enumerate() {
+                let (left, top) = corner(wheel, position);
+                if digit == 1 {
+                    let corners = [(left, top), (left + CELL.0, top + CELL.1)];
+                    let corners = corners.map(|(x, y)| (x * SCALE, y * SCALE));
+                    let cell = Rectangle::new(corners, SERIES[0].mix(0.3).filled());
+                    root.draw(&cell).map_err(kit::plot)?;
+                }
+                let middle = (left + CELL.0 / 2, top + CELL.1 / 2);
+                write(root, &digit.to_string(), middle)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 fn digits_to_waves() -> Result<Drawing, FigureError> {
@@ -133,17 +149,18 @@ fn clock_hands() -> Result<Drawing, FigureError> {
     let rows: Result<Vec<Array1<f64>>, _> = (0..4)
         .map(|position| sinusoidal::encoding(position, d_model))
         .collect();
-    let rows = rows?;
-    kit::draw(640, 230, |root| {
-        for pair in 0..d_model / 2 {
-            let middle = (160 * pair as i32 + 80, 110);
+    let (rows, inv_freq) = (rows?, sinusoidal::inv_freq(d_model)?);
+    kit::draw(640, 250, |root| {
+        for (pair, frequency) in inv_freq.iter().enumerate() {
+            let middle = (160 * pair as i32 + 80, 105);
             let tips: Vec<(f64, f64)> = rows
                 .iter()
                 .map(|row| (row[2 * pair], row[2 * pair + 1]))
                 .collect();
             dial(root, middle, &tips)?;
-            let name = format!("pair {pair}");
-            write(root, &name, (middle.0, 212))?;
+            write(root, &format!("pair {pair}"), (middle.0, 205))?;
+            let step = format!("{} rad a step", kit::number(*frequency, pair));
+            write(root, &step, (middle.0, 227))?;
         }
         Ok(())
     })
@@ -165,8 +182,7 @@ fn dial(root: &Root, middle: (i32, i32), tips: &[(f64, f64)]) -> Result<(), Figu
         GRID.stroke_width(2 * SCALE as u32),
     );
     root.draw(&rim).map_err(kit::plot)?;
-    let mut written: Vec<(f64, f64)> = Vec::new();
-    for (position, tip) in tips.iter().enumerate() {
+    for tip in tips {
         let hand = PathElement::new(
             vec![center, at(*tip, RADIUS)],
             SERIES[0].stroke_width(2 * SCALE as u32),
@@ -174,13 +190,22 @@ fn dial(root: &Root, middle: (i32, i32), tips: &[(f64, f64)]) -> Result<(), Figu
         root.draw(&hand).map_err(kit::plot)?;
         let end = Circle::new(at(*tip, RADIUS), 4 * SCALE, SERIES[0].filled());
         root.draw(&end).map_err(kit::plot)?;
-        // A number only where it does not cover the one before.
-        let free = |other: &(f64, f64)| (tip.0 - other.0).hypot(tip.1 - other.1) > 0.25;
-        if written.iter().all(free) {
-            let (x, y) = at(*tip, RADIUS + 14.0);
-            write(root, &position.to_string(), (x / SCALE, y / SCALE))?;
-            written.push(*tip);
-        }
+    }
+    // Hands too close for a number each share one label.
+    let close = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0).hypot(a.1 - b.1) < 0.2;
+    let mut position = 0;
+    for group in tips.chunk_by(close) {
+        let last = position + group.len() - 1;
+        let label = if last > position {
+            format!("{position} to {last}")
+        } else {
+            position.to_string()
+        };
+        let (first, end) = (group[0], group[group.len() - 1]);
+        let between = ((first.0 + end.0) / 2.0, (first.1 + end.1) / 2.0);
+        let (x, y) = at(between, RADIUS + 17.0);
+        write(root, &label, (x / SCALE, y / SCALE))?;
+        position = last + 1;
     }
     Ok(())
 }
@@ -195,29 +220,36 @@ fn write(root: &Root, text: &str, (x, y): (i32, i32)) -> Result<(), FigureError>
 }
 
 fn wavelengths() -> Result<Drawing, FigureError> {
-    let mut series = Vec::new();
-    for (label, d_model) in [("d = 8", 8), ("d = 64", 64), ("d = 512", 512)] {
-        let wavelengths = sinusoidal::wavelengths(d_model)?;
-        let points = wavelengths.into_iter().enumerate();
-        let points = points.map(|(i, length)| (2.0 * i as f64 / d_model as f64, length));
-        series.push(if d_model == 512 {
-            Series::line(label, points)
-        } else {
-            Series::dots(label, points)
-        });
-    }
-    series.reverse();
+    let x = Axis::linear("place of the pair in the stamp, 2i / d", 0.0, 1.0);
+    let y = Axis::log("wavelength (positions)", 1.0, 1e6);
+    let ladder = |d_model: usize| -> Result<Vec<(f64, f64)>, FigureError> {
+        let rungs = sinusoidal::wavelengths(d_model)?.into_iter().enumerate();
+        Ok(rungs
+            .map(|(i, length)| (2.0 * i as f64 / d_model as f64, length))
+            .collect())
+    };
     let limit = sinusoidal::BASE * TAU;
-    series.push(Series::line(
-        "10000 · 2π, never reached",
-        [(0.0, limit), (1.0, limit)],
-    ));
-    kit::lines(
-        &Axis::linear("place of the pair in the stamp, 2i / d", 0.0, 1.0),
-        &Axis::log("wavelength (positions)", 1.0, 1e6),
-        &series,
-        SeriesLabelPosition::UpperLeft,
-    )
+    let series = [
+        Series::line("d = 512, 256 rungs", ladder(512)?),
+        Series::line("10000 · 2π", [(0.0, limit), (1.0, limit)]),
+        Series::dots("d = 64, 32 rungs", ladder(64)?),
+    ];
+    kit::draw(640, 400, |root| {
+        let mut chart = kit::chart(root, &x, &y)?;
+        let rings = ladder(8)?.into_iter().map(|(place, length)| {
+            let style = INK.stroke_width(2 * SCALE as u32);
+            Circle::new((place, y.place(length)), 8 * SCALE, style)
+        });
+        chart
+            .draw_series(rings)
+            .map_err(kit::plot)?
+            .label("d = 8, 4 rungs")
+            .legend(|(left, middle)| {
+                let style = INK.stroke_width(2 * SCALE as u32);
+                Circle::new((left + 12 * SCALE, middle), 6 * SCALE, style)
+            });
+        kit::plot_series(&mut chart, &x, &y, &series, SeriesLabelPosition::LowerRight)
+    })
 }
 
 fn heat_map() -> Result<Drawing, FigureError> {
@@ -232,17 +264,17 @@ fn heat_map() -> Result<Drawing, FigureError> {
     )
 }
 
-/// One curve for each of three widths, at the offsets that `offsets` gives.
-fn similarity_curves(offsets: &[i64]) -> Result<Vec<Series>, FigureError> {
+/// One curve for each of the widths, at the given offsets.
+fn similarity_curves(widths: &[usize], offsets: &[i64]) -> Result<Vec<Series>, FigureError> {
     let mut series = Vec::new();
-    for (label, d_model) in [("d = 512", 512), ("d = 128", 128), ("d = 64", 64)] {
+    for &d_model in widths {
         let inv_freq = sinusoidal::inv_freq(d_model)?;
         let pairs = inv_freq.len() as f64;
         let points = offsets.iter().map(|offset| {
             let similarity = sinusoidal::dot_product(*offset, &inv_freq) / pairs;
             (*offset as f64, similarity)
         });
-        series.push(Series::line(label, points));
+        series.push(Series::line(&format!("d = {d_model}"), points));
     }
     Ok(series)
 }
@@ -258,7 +290,7 @@ fn similarity() -> Result<Drawing, FigureError> {
             (64.0, "64"),
         ]),
         &Axis::linear("similarity", 0.3, 1.0),
-        &similarity_curves(&offsets)?,
+        &similarity_curves(&[512, 128, 64], &offsets)?,
         SeriesLabelPosition::UpperRight,
     )
 }
@@ -278,7 +310,7 @@ fn similarity_far() -> Result<Drawing, FigureError> {
             (4096.0, "4096"),
         ]),
         &Axis::linear("similarity", -0.2, 1.0),
-        &similarity_curves(&offsets)?,
+        &similarity_curves(&[512, 64], &offsets)?,
         SeriesLabelPosition::UpperRight,
     )
 }

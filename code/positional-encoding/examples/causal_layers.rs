@@ -32,10 +32,14 @@ fn apart(
 ) -> Result<f64, Error> {
     let (mut first, mut second) = (first.clone(), second.clone());
     for _ in 0..layers {
-        first = &first + &attention(first.view(), first.view(), first.view(), mask)?;
-        second = &second + &attention(second.view(), second.view(), second.view(), mask)?;
+        first = layer(&first, mask)?;
+        second = layer(&second, mask)?;
     }
     let difference = &first.row(5) - &second.row(5);
     Ok(difference.dot(&difference).sqrt())
+}
+
+fn layer(x: &Array2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
+    Ok(x + &attention(x.view(), x.view(), x.view(), mask)?)
 }
 // ANCHOR_END: causal_layers

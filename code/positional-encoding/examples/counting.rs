@@ -7,14 +7,9 @@ use positional_encoding::attention::{Mask, attention};
 // ANCHOR: counting
 fn main() -> Result<(), Error> {
     // Queries and keys of zeros: every score is 0, every weight the same.
-    let nothing = Array2::zeros((6, 1));
-    let is_start = array![[1.0], [0.0], [0.0], [0.0], [0.0], [0.0]];
-    let out = attention(
-        nothing.view(),
-        nothing.view(),
-        is_start.view(),
-        Mask::Causal,
-    )?;
+    let zeros = Array2::zeros((6, 1));
+    let start = array![[1.0], [0.0], [0.0], [0.0], [0.0], [0.0]];
+    let out = attention(zeros.view(), zeros.view(), start.view(), Mask::Causal)?;
     println!("with a start token:    {:.4}", out.column(0));
 
     let same = Array2::from_elem((6, 1), 0.7);

@@ -7,10 +7,11 @@ use positional_encoding::sinusoidal::{binary_digits, scaled_position};
 fn main() -> Result<(), Error> {
     println!("position   raw   of 5 words   of 9 words   binary");
     for position in 0..5 {
-        let of_five = scaled_position(position, 5)?;
-        let of_nine = scaled_position(position, 9)?;
-        let digits = binary_digits(position, 3)?;
-        println!("{position:>8} {position:>5} {of_five:>12.3} {of_nine:>12.3}   {digits:?}");
+        let of_5 = scaled_position(position, 5)?;
+        let of_9 = scaled_position(position, 9)?;
+        let binary = binary_digits(position, 3)?;
+        print!("{position:>8} {position:>5} ");
+        println!("{of_5:>12.3} {of_9:>12.3}   {binary:?}");
     }
     Ok(())
 }

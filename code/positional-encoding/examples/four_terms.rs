@@ -15,16 +15,17 @@ fn main() -> Result<(), Error> {
             (seed + 1.7 * row as f64 + 3.1 * (row * column) as f64).sin()
         })
     };
+    let (w_query, w_key) = (w(0.3), w(0.8));
     println!("bit at  dog at   word-word  word-place  place-word  place-place");
     for (at_bit, at_dog) in [(5, 3), (302, 300)] {
-        let (p, p_key) = (encoding(at_bit, d_model)?, encoding(at_dog, d_model)?);
-        let [[xx, xp], [px, pp]] = score_terms(
-            [bit.view(), p.view()],
-            [dog.view(), p_key.view()],
-            w(0.3).view(),
-            w(0.8).view(),
-        )?;
-        println!("{at_bit:>6}  {at_dog:>6}  {xx:>10.3}  {xp:>10.3}  {px:>10.3}  {pp:>11.3}");
+        let p = encoding(at_bit, d_model)?;
+        let p_key = encoding(at_dog, d_model)?;
+        let query = [bit.view(), p.view()];
+        let key = [dog.view(), p_key.view()];
+        let terms = score_terms(query, key, w_query.view(), w_key.view())?;
+        let [[xx, xp], [px, pp]] = terms;
+        print!("{at_bit:>6}  {at_dog:>6}  {xx:>10.3}  {xp:>10.3}  ");
+        println!("{px:>10.3}  {pp:>11.3}");
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use positional_encoding::rope::rotate_pair;
 
 // ANCHOR: example
 fn main() {
-    let (query, key) = ([1.0, 0.0], [0.0, 1.0]);
-    let frequency = 0.5;
+    let (query, key) = ([2.0, 1.0], [1.0, 2.0]);
+    let frequency = 0.25;
     println!("   m    n   dot product");
     for (m, n) in [(0, 3), (5, 8), (105, 108)] {
         let [a, b] = rotate_pair(query, f64::from(m) * frequency);

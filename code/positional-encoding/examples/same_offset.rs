@@ -11,7 +11,7 @@ fn main() -> Result<(), Error> {
         println!("PE({a:>6}) . PE({b:>6})  =  {product}");
     }
     let by_offset = dot_product(2, &inv_freq(d_model)?);
-    println!("sum of cos(2 w)           =  {by_offset}");
+    println!("sum of cos(2 w)          =  {by_offset}");
     Ok(())
 }
 // ANCHOR_END: same_offset

@@ -59,7 +59,6 @@ fn main() -> Result<(), Error> {
     ];
     let short = [array![dog, bit, man], array![man, bit, dog]];
 
-    // ANCHOR: table
     type Scheme = fn(&Array2<f64>) -> Result<Array2<f64>, Error>;
     let schemes: [(&str, Scheme); 5] = [
         ("nowhere", nowhere),
@@ -68,7 +67,7 @@ fn main() -> Result<(), Error> {
         ("the score, by distance", bias_by_distance),
         ("the score, by side", bias_by_side),
     ];
-    println!("How far apart the two outputs of `bit` come out");
+    println!("How far apart the two outputs of bit come out");
     println!("position is put into     the dog bit the man    dog bit man");
     for (name, scheme) in schemes {
         let [a, b] = [scheme(&long[0])?, scheme(&long[1])?];
@@ -81,6 +80,5 @@ fn main() -> Result<(), Error> {
             short_apart.dot(&short_apart).sqrt(),
         );
     }
-    // ANCHOR_END: table
     Ok(())
 }

@@ -28,64 +28,78 @@ pub struct Block {
     pub contract: Array2<f64>,
 }
 
-impl Block {
-    /// The attention part: projections, [`attention`](crate::attention::attention), projection
-    /// back.
-    ///
-    /// `x` and the result are `(seq_len, d_model)`. Vaswani et al. 2017, section 3.2.2, with one
-    /// head.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Shape`] where `x` is empty or a weight does not fit.
-    // ANCHOR: attend
-    pub fn attend(&self, x: ArrayView2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
-        let queries = project("query", x, &self.query)?;
-        let keys = project("key", x, &self.key)?;
-        let values = project("value", x, &self.value)?;
-        let seen = attention(queries.view(), keys.view(), values.view(), mask)?;
-        project("output", seen.view(), &self.output)
-    }
-    // ANCHOR_END: attend
-
-    /// The whole block: attention and feed-forward, each on a normalised copy, each added to what
-    /// came in.
-    ///
-    /// `x` and the result are `(seq_len, d_model)`, so that blocks can be stacked.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Shape`] where `x` is empty or a weight does not fit.
-    ///
-    /// ```
-    /// use ndarray::{Array2, Axis, array};
-    /// use positional_encoding::{attention::Mask, block::Block};
-    ///
-    /// let weight = |seed: f64| Array2::from_shape_fn((3, 3), |(i, j)| {
-    ///     (seed + (3 * i + j) as f64).sin()
-    /// });
-    /// let block = Block {
-    ///     query: weight(1.0), key: weight(2.0), value: weight(3.0),
-    ///     output: weight(4.0), expand: weight(5.0), contract: weight(6.0),
-    /// };
-    /// let x = array![[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 2.0, 0.0]];
-    /// let backwards = x.select(Axis(0), &[2, 1, 0]);
-    ///
-    /// let out = block.forward(x.view(), Mask::None)?.select(Axis(0), &[2, 1, 0]);
-    /// let out_backwards = block.forward(backwards.view(), Mask::None)?;
-    /// assert!((out - out_backwards).iter().all(|difference| difference.abs() < 1e-12));
-    /// # Ok::<(), positional_encoding::Error>(())
-    /// ```
-    // ANCHOR: forward
-    pub fn forward(&self, x: ArrayView2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
-        check_width("output", &self.output, x.ncols())?;
-        check_width("contract", &self.contract, x.ncols())?;
-        let x = &x + &self.attend(normalise(x).view(), mask)?;
-        let fed = feed_forward(normalise(x.view()).view(), &self.expand, &self.contract)?;
-        Ok(x + fed)
-    }
-    // ANCHOR_END: forward
+/// The attention part of a block: projections, [`attention`],
+/// projection back.
+///
+/// `x` and the result are `(seq_len, d_model)`. Vaswani et al. 2017, section 3.2.2, with one head.
+///
+/// # Errors
+///
+/// [`Error::Shape`] where `x` is empty or a weight does not fit.
+///
+/// ```
+/// use ndarray::{Array2, array};
+/// use positional_encoding::{attention::Mask, block::{Block, attend}};
+///
+/// // Queries of zeros: every token gets the mean of all values, here of the tokens themselves.
+/// let (zero, one) = (Array2::zeros((2, 2)), Array2::eye(2));
+/// let block = Block {
+///     query: zero.clone(), key: zero.clone(), value: one.clone(),
+///     output: one, expand: zero.clone(), contract: zero,
+/// };
+/// let x = array![[1.0, 0.0], [3.0, 4.0]];
+/// assert_eq!(attend(&block, x.view(), Mask::None)?, array![[2.0, 2.0], [2.0, 2.0]]);
+/// # Ok::<(), positional_encoding::Error>(())
+/// ```
+// ANCHOR: attend
+pub fn attend(block: &Block, x: ArrayView2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
+    let queries = project("query", x, &block.query)?;
+    let keys = project("key", x, &block.key)?;
+    let values = project("value", x, &block.value)?;
+    let seen = attention(queries.view(), keys.view(), values.view(), mask)?;
+    project("output", seen.view(), &block.output)
 }
+// ANCHOR_END: attend
+
+/// The whole block: attention and feed-forward, each on a normalised copy, each added to what came
+/// in.
+///
+/// `x` and the result are `(seq_len, d_model)`, so that blocks can be stacked.
+///
+/// # Errors
+///
+/// [`Error::Shape`] where `x` is empty or a weight does not fit.
+///
+/// ```
+/// use ndarray::{Array2, Axis, array};
+/// use positional_encoding::{attention::Mask, block::{Block, forward}};
+///
+/// let weight = |seed: f64| Array2::from_shape_fn((3, 3), |(i, j)| {
+///     (seed + (3 * i + j) as f64).sin()
+/// });
+/// let block = Block {
+///     query: weight(1.0), key: weight(2.0), value: weight(3.0),
+///     output: weight(4.0), expand: weight(5.0), contract: weight(6.0),
+/// };
+/// let x = array![[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [2.0, 2.0, 0.0]];
+/// let backwards = x.select(Axis(0), &[2, 1, 0]);
+///
+/// let out = forward(&block, x.view(), Mask::None)?.select(Axis(0), &[2, 1, 0]);
+/// let out_backwards = forward(&block, backwards.view(), Mask::None)?;
+/// assert!((out - out_backwards).iter().all(|difference| difference.abs() < 1e-12));
+/// # Ok::<(), positional_encoding::Error>(())
+/// ```
+// ANCHOR: forward
+pub fn forward(block: &Block, x: ArrayView2<f64>, mask: Mask) -> Result<Array2<f64>, Error> {
+    check_width("output", &block.output, x.ncols())?;
+    check_width("contract", &block.contract, x.ncols())?;
+    let seen = attend(block, normalise(x).view(), mask)?;
+    let x = &x + &seen;
+    let normal = normalise(x.view());
+    let fed = feed_forward(normal.view(), &block.expand, &block.contract)?;
+    Ok(x + fed)
+}
+// ANCHOR_END: forward
 
 /// `max(0, x W₁) W₂`, row by row.
 ///

@@ -43,4 +43,24 @@ pub enum Error {
         /// The number of positions the table holds.
         length: usize,
     },
+    /// A key of a model's file whose value no encoding can be built from.
+    #[error("{key} is {given}, but must be {allowed}; {remedy}")]
+    Key {
+        /// The key's path in the file: `text_config.rope_scaling.factor`.
+        key: String,
+        /// The value that was given, as the file spells it.
+        given: String,
+        /// What the value must be.
+        allowed: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A file that no model's configuration can be read from.
+    #[error("{problem}; {remedy}")]
+    File {
+        /// What is wrong with the file as a whole.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
 }

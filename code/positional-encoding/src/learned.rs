@@ -6,6 +6,7 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::Error;
+use crate::attention::softmax;
 
 /// The rows of `table` at the given positions, to be added to the token embeddings.
 ///
@@ -147,7 +148,7 @@ pub fn train(
 
 // ANCHOR: step
 fn step(table: &mut Array2<f64>, target: ArrayView2<f64>, learning_rate: f64) -> f64 {
-    let weights = softmax(table.dot(&table.t()));
+    let weights = softmax(table.dot(&table.t()).view());
     let loss = cross_entropy(&weights, target);
 
     // Down the slope: too much weight on a key lowers its score, too little raises it.
@@ -169,16 +170,6 @@ fn cross_entropy(weights: &Array2<f64>, target: ArrayView2<f64>) -> f64 {
     nats.sum::<f64>() / weights.nrows() as f64
 }
 // ANCHOR_END: step
-
-fn softmax(mut scores: Array2<f64>) -> Array2<f64> {
-    for mut row in scores.rows_mut() {
-        let largest = row.fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        row.mapv_inplace(|score| (score - largest).exp());
-        let sum = row.sum();
-        row /= sum;
-    }
-    scores
-}
 
 /// The cosine similarity of every pair of rows, after the mean row is subtracted from each.
 ///

@@ -4,6 +4,7 @@ pub mod alibi;
 pub mod attention;
 pub mod block;
 mod direction;
+pub mod config;
 mod error;
 pub mod learned;
 pub mod precision;

@@ -20,6 +20,9 @@ pub enum Format {
 
 /// The number of this format nearest to `x`; ties go to the even last bit.
 ///
+/// The conversion to the two short formats looks at the first 21 significant bits of `x`, so what
+/// lies within a part in a million of the middle between two numbers is taken for the middle.
+///
 /// ```
 /// use positional_encoding::precision::{Format, round};
 /// assert_eq!(round(256.0, Format::Bf16), 256.0);

@@ -115,7 +115,7 @@ pub fn pairs_never_turning(inv_freq: &[f64], trained_length: usize) -> usize {
 
 /// Position interpolation, `linear` in model files: every frequency divided by `factor`.
 ///
-/// The same as dividing every position by it. Chen et al. 2023, equation 4.
+/// The same as dividing every position by it. Chen et al. 2023, section 2.3.
 ///
 /// # Errors
 ///
@@ -210,6 +210,7 @@ pub fn dynamic_ntk(trained: &Trained, seq_len: usize) -> Result<Frequencies, Err
     let stretch = seq_len as f64 / trained.length as f64;
     ntk_aware(trained, stretch.max(1.0))
 }
+// ANCHOR_END: dynamic
 
 /// Dynamic NTK as common implementations have it, with a fixed `factor` beside the length.
 ///
@@ -230,6 +231,7 @@ pub fn dynamic_ntk(trained: &Trained, seq_len: usize) -> Result<Frequencies, Err
 /// assert_eq!(scaled, scaling::ntk_aware(&trained, 3.0)?);
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
+// ANCHOR: dynamic_with_factor
 pub fn dynamic_ntk_with_factor(
     trained: &Trained,
     factor: f64,
@@ -240,7 +242,7 @@ pub fn dynamic_ntk_with_factor(
     let stretch = seq_len.max(trained.length) as f64 / trained.length as f64;
     ntk_aware(trained, factor * stretch - (factor - 1.0))
 }
-// ANCHOR_END: dynamic
+// ANCHOR_END: dynamic_with_factor
 
 /// The parameters of NTK-by-parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -285,21 +287,19 @@ impl Default for ByParts {
 /// ```
 // ANCHOR: by_parts
 pub fn ntk_by_parts(trained: &Trained, parts: &ByParts) -> Result<Frequencies, Error> {
-    let ByParts {
-        factor,
-        alpha,
-        beta,
-    } = *parts;
-    check_factor(factor)?;
+    let (alpha, beta) = (parts.alpha, parts.beta);
+    check_factor(parts.factor)?;
     check_bounds(("alpha", alpha), ("beta", beta))?;
     let inv_freq = trained.inv_freq()?;
     let kept = turns(&inv_freq, trained.length)
         .into_iter()
         .map(|r| ((r - alpha) / (beta - alpha)).clamp(0.0, 1.0));
-    finished(blend(&inv_freq, factor, kept), 1.0)
+    finished(blend(&inv_freq, parts.factor, kept), 1.0)
 }
+// ANCHOR_END: by_parts
 
 /// Each frequency between divided (`kept` 0) and as trained (`kept` 1).
+// ANCHOR: blend
 fn blend(inv_freq: &[f64], factor: f64, kept: impl Iterator<Item = f64>) -> Vec<f64> {
     inv_freq
         .iter()
@@ -307,7 +307,7 @@ fn blend(inv_freq: &[f64], factor: f64, kept: impl Iterator<Item = f64>) -> Vec<
         .map(|(w, kept)| (1.0 - kept) * w / factor + kept * w)
         .collect()
 }
-// ANCHOR_END: by_parts
+// ANCHOR_END: blend
 
 /// Where YaRN's ramp runs from untouched to divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -404,8 +404,10 @@ pub fn yarn(trained: &Trained, yarn: &Yarn) -> Result<Frequencies, Error> {
         Ramp::Pairs | Ramp::WholePairs => {
             let (low, high) = yarn_band(trained, yarn)?;
             let inv_freq = trained.inv_freq()?;
-            let kept = (0..inv_freq.len())
-                .map(|pair| 1.0 - ((pair as f64 - low) / (high - low)).clamp(0.0, 1.0));
+            let kept = (0..inv_freq.len()).map(|pair| {
+                let divided = (pair as f64 - low) / (high - low);
+                1.0 - divided.clamp(0.0, 1.0)
+            });
             blend(&inv_freq, yarn.factor, kept)
         }
     };
@@ -480,8 +482,8 @@ pub fn yarn_band(trained: &Trained, yarn: &Yarn) -> Result<(f64, f64), Error> {
 
 /// `m(factor, weight) = 0.1 · weight · ln(factor) + 1`, and 1 where `factor` is at most 1.
 ///
-/// With weight 1 it is the factor on cosine and sine that Peng et al. 2023 recommend
-/// (equation 22); DeepSeek's keys `mscale` and `mscale_all_dim` are weights.
+/// With weight 1 it is the factor on cosine and sine that Peng et al. 2023 recommend in
+/// equation 22; DeepSeek's keys `mscale` and `mscale_all_dim` are weights.
 ///
 /// # Errors
 ///
@@ -503,6 +505,7 @@ pub fn mscale(factor: f64, weight: f64) -> Result<f64, Error> {
         0.1 * weight * factor.ln() + 1.0
     })
 }
+// ANCHOR_END: mscale
 
 /// What DeepSeek multiplies the softmax scale `1 / √head_dim` by: `m(mscale_all_dim)²`.
 ///
@@ -518,10 +521,11 @@ pub fn mscale(factor: f64, weight: f64) -> Result<f64, Error> {
 /// approx::assert_relative_eq!(factor, 1.873854207, max_relative = 1e-9);
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
+// ANCHOR: softmax_scale_factor
 pub fn softmax_scale_factor(factor: f64, mscale_all_dim: f64) -> Result<f64, Error> {
     Ok(mscale(factor, mscale_all_dim)?.powi(2))
 }
-// ANCHOR_END: mscale
+// ANCHOR_END: softmax_scale_factor
 
 fn yarn_attention_factor(yarn: &Yarn) -> Result<f64, Error> {
     match yarn.attention_factor {
@@ -584,11 +588,8 @@ impl Default for Llama3 {
 /// ```
 // ANCHOR: llama3
 pub fn llama3(trained: &Trained, llama3: &Llama3) -> Result<Frequencies, Error> {
-    let Llama3 {
-        factor,
-        low_freq_factor: low,
-        high_freq_factor: high,
-    } = *llama3;
+    let (low, high) = (llama3.low_freq_factor, llama3.high_freq_factor);
+    let factor = llama3.factor;
     check_factor(factor)?;
     check_bounds(("low_freq_factor", low), ("high_freq_factor", high))?;
     let length = trained.length as f64;

@@ -47,7 +47,7 @@ pub const MAX_ENTRIES: usize = 1 << 27;
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
 pub fn inv_freq(d_model: usize) -> Result<Vec<f64>, Error> {
-    check_size(1, d_model)?;
+    check_width(d_model, MAX_ENTRIES)?;
     let width = d_model as f64;
     // ANCHOR: inv_freq
     let pairs = d_model.div_ceil(2);
@@ -128,10 +128,11 @@ pub fn table(seq_len: usize, d_model: usize) -> Result<Array2<f64>, Error> {
     let angles = &positions.insert_axis(Axis(1)) * &inv_freq;
 
     let mut table = Array2::zeros((seq_len, d_model));
-    let sines = angles.mapv(f64::sin);
-    table.slice_mut(s![.., 0..;2]).assign(&sines);
-    let cosines = angles.slice(s![.., ..d_model / 2]).mapv(f64::cos);
-    table.slice_mut(s![.., 1..;2]).assign(&cosines);
+    let mut sines = table.slice_mut(s![.., 0..;2]);
+    sines.zip_mut_with(&angles, |sine, angle| *sine = angle.sin());
+    let angles = angles.slice(s![.., ..d_model / 2]);
+    let mut cosines = table.slice_mut(s![.., 1..;2]);
+    cosines.zip_mut_with(&angles, |cosine, angle| *cosine = angle.cos());
     Ok(table)
 }
 // ANCHOR_END: table
@@ -159,7 +160,7 @@ pub fn table(seq_len: usize, d_model: usize) -> Result<Array2<f64>, Error> {
 /// ```
 // ANCHOR: shift_matrix
 pub fn shift_matrix(offset: i64, d_model: usize) -> Result<Array2<f64>, Error> {
-    check_size(d_model, d_model)?;
+    check_width(d_model, MAX_ENTRIES.isqrt())?;
     check_even(d_model)?;
     let mut matrix = Array2::zeros((d_model, d_model));
     for (i, frequency) in inv_freq(d_model)?.iter().enumerate() {
@@ -224,7 +225,7 @@ pub fn score_terms(
 ) -> Result<[[f64; 2]; 2], Error> {
     check_matrix("w_key", w_key, w_query.dim())?;
     for part in query.iter().chain(&key) {
-        check_width("query and key", *part, w_query.ncols())?;
+        check_vector("query and key", *part, w_query.ncols())?;
     }
     // ANCHOR: score_terms
     let term = |from: ArrayView1<f64>, to: ArrayView1<f64>| w_query.dot(&from).dot(&w_key.dot(&to));
@@ -313,12 +314,12 @@ pub fn table_by_rotation(seq_len: usize, d_model: usize) -> Result<Array2<f64>, 
 }
 // ANCHOR_END: table_by_rotation
 
-// ANCHOR: turn
 /// Writes the encoding of `a + k` from those of `a` and `k`, by the addition theorems.
-fn turn(anchor: ArrayView1<f64>, shift: ArrayView1<f64>, mut row: ArrayViewMut1<f64>) {
-    for i in 0..anchor.len() / 2 {
-        let (sin_a, cos_a) = (anchor[2 * i], anchor[2 * i + 1]);
-        let (sin_k, cos_k) = (shift[2 * i], shift[2 * i + 1]);
+// ANCHOR: turn
+fn turn(a: ArrayView1<f64>, k: ArrayView1<f64>, mut row: ArrayViewMut1<f64>) {
+    for i in 0..row.len() / 2 {
+        let (sin_a, cos_a) = (a[2 * i], a[2 * i + 1]);
+        let (sin_k, cos_k) = (k[2 * i], k[2 * i + 1]);
         row[2 * i] = sin_a * cos_k + cos_a * sin_k;
         row[2 * i + 1] = cos_a * cos_k - sin_a * sin_k;
     }
@@ -341,7 +342,7 @@ fn turn(anchor: ArrayView1<f64>, shift: ArrayView1<f64>, mut row: ArrayViewMut1<
 /// # Ok::<(), positional_encoding::Error>(())
 /// ```
 pub fn tensor2tensor_inv_freq(d_model: usize) -> Result<Vec<f64>, Error> {
-    check_size(1, d_model)?;
+    check_width(d_model, MAX_ENTRIES)?;
     let pairs = d_model / 2;
     if pairs == 0 {
         return Err(Error::Parameter {
@@ -450,25 +451,29 @@ pub fn binary_digits(position: usize, digits: u32) -> Result<Vec<u8>, Error> {
 }
 
 fn check_size(seq_len: usize, d_model: usize) -> Result<(), Error> {
-    for (name, given) in [("seq_len", seq_len), ("d_model", d_model)] {
-        if given == 0 {
-            return Err(Error::Parameter {
-                name,
-                given: "0".into(),
-                allowed: "at least 1".into(),
-                remedy: "ask for one position and one entry, or more".into(),
-            });
-        }
+    check_width(d_model, MAX_ENTRIES)?;
+    let limit = MAX_ENTRIES / d_model;
+    if (1..=limit).contains(&seq_len) {
+        return Ok(());
     }
-    match seq_len.checked_mul(d_model) {
-        Some(entries) if entries <= MAX_ENTRIES => Ok(()),
-        _ => Err(Error::Parameter {
-            name: "seq_len * d_model",
-            given: format!("{seq_len} * {d_model}"),
-            allowed: format!("at most {MAX_ENTRIES} entries, 1 GiB"),
-            remedy: "check the sizes, or encode the positions a part at a time".into(),
-        }),
+    Err(Error::Parameter {
+        name: "seq_len",
+        given: seq_len.to_string(),
+        allowed: format!("from 1 to {limit} where d_model is {d_model}"),
+        remedy: "encode a long text a part at a time, an empty one not at all".into(),
+    })
+}
+
+fn check_width(d_model: usize, limit: usize) -> Result<(), Error> {
+    if (1..=limit).contains(&d_model) {
+        return Ok(());
     }
+    Err(Error::Parameter {
+        name: "d_model",
+        given: d_model.to_string(),
+        allowed: format!("from 1 to {limit}"),
+        remedy: "use the model's width, 512 in the paper".into(),
+    })
 }
 
 fn check_even(d_model: usize) -> Result<(), Error> {
@@ -511,7 +516,7 @@ fn check_matrix(
     })
 }
 
-fn check_width(name: &'static str, vector: ArrayView1<f64>, d_model: usize) -> Result<(), Error> {
+fn check_vector(name: &'static str, vector: ArrayView1<f64>, d_model: usize) -> Result<(), Error> {
     if vector.len() == d_model {
         return Ok(());
     }
@@ -521,4 +526,101 @@ fn check_width(name: &'static str, vector: ArrayView1<f64>, d_model: usize) -> R
         expected: format!("({d_model},), one entry for each column of w_query"),
         remedy: "give every content and position vector d_model entries".into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array1;
+
+    use super::*;
+
+    fn named(result: Result<impl std::fmt::Debug, Error>) -> &'static str {
+        match result.expect_err("an error") {
+            Error::Parameter { name, .. } | Error::Shape { name, .. } => name,
+            Error::Position { .. } => "position",
+        }
+    }
+
+    #[test]
+    fn no_width_and_no_position_are_errors() {
+        assert_eq!(named(inv_freq(0)), "d_model");
+        assert_eq!(named(wavelengths(0)), "d_model");
+        assert_eq!(named(encoding(3, 0)), "d_model");
+        assert_eq!(named(table(4, 0)), "d_model");
+        assert_eq!(named(table(0, 4)), "seq_len");
+        assert_eq!(named(table_by_rotation(0, 4)), "seq_len");
+        assert_eq!(named(shift_matrix(1, 0)), "d_model");
+        assert_eq!(named(tensor2tensor_encoding(1, 0)), "d_model");
+        assert_eq!(named(tensor2tensor_encoding(1, 1)), "d_model");
+        let nothing = Array2::zeros((0, 4));
+        assert_eq!(named(add_to_embedding(nothing.view(), &[])), "seq_len");
+    }
+
+    #[test]
+    fn sizes_beyond_memory_are_errors() {
+        for size in [MAX_ENTRIES + 2, usize::MAX - 1] {
+            assert_eq!(named(inv_freq(size)), "d_model");
+            assert_eq!(named(encoding(0, size)), "d_model");
+            assert_eq!(named(table(size, 1)), "seq_len");
+            assert_eq!(named(table(size, size)), "d_model");
+            assert_eq!(named(table_by_rotation(size, 2)), "seq_len");
+            assert_eq!(named(shift_matrix(1, size)), "d_model");
+            assert_eq!(named(tensor2tensor_inv_freq(size)), "d_model");
+        }
+        assert_eq!(named(shift_matrix(1, 11_586)), "d_model");
+    }
+
+    #[test]
+    fn the_largest_size_is_allowed() {
+        assert!(check_width(MAX_ENTRIES, MAX_ENTRIES).is_ok());
+        assert!(check_size(131_072, 1_024).is_ok());
+        assert!(check_size(131_072, 1_025).is_err());
+    }
+
+    #[test]
+    fn odd_widths_cannot_be_turned() {
+        assert_eq!(named(shift_matrix(1, 7)), "d_model");
+        assert_eq!(named(table_by_rotation(4, 7)), "d_model");
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_named() {
+        let embedding = Array2::zeros((3, 4));
+        assert_eq!(
+            named(add_to_embedding(embedding.view(), &[0, 1])),
+            "positions"
+        );
+        let (four, five) = (Array1::zeros(4), Array1::zeros(5));
+        let (right, wrong) = (Array2::zeros((2, 4)), Array2::zeros((2, 5)));
+        let terms = |x: &Array1<f64>, w: &Array2<f64>| {
+            let good = [four.view(), four.view()];
+            score_terms([four.view(), x.view()], good, right.view(), w.view())
+        };
+        assert!(terms(&four, &right).is_ok());
+        assert_eq!(named(terms(&five, &right)), "query and key");
+        assert_eq!(named(terms(&four, &wrong)), "w_key");
+    }
+
+    #[test]
+    fn first_ideas_name_the_position_they_have_no_room_for() {
+        assert_eq!(named(scaled_position(5, 5)), "position");
+        assert_eq!(named(scaled_position(0, 0)), "position");
+        assert_eq!(scaled_position(0, 1), Ok(0.0));
+        assert_eq!(named(binary_digits(16, 4)), "position");
+        assert_eq!(named(binary_digits(0, 0)), "digits");
+        assert_eq!(named(binary_digits(0, 65)), "digits");
+        assert_eq!(binary_digits(usize::MAX, 64), Ok(vec![1; 64]));
+    }
+
+    #[test]
+    fn a_message_says_what_was_given_what_is_allowed_and_what_to_do() {
+        let message = table(usize::MAX, 512).expect_err("an error").to_string();
+        for part in [
+            "seq_len is 18446744073709551615",
+            "from 1 to 262144",
+            "a part at a time",
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
 }

@@ -1,0 +1,719 @@
+//! Faults that have been made and reported, each beside the right way.
+//!
+//! Every test holds both: what goes wrong, and what it should have been. Wrong values that are
+//! written out are there so that nobody takes them for right ones again. Numbers with nine digits
+//! come from an independent f64 computation, so they are compared at 1e-8 relative.
+
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use ndarray::{Array1, Array2, Array3, Axis, array, s};
+use positional_encoding::attention::softmax;
+use positional_encoding::rope::{self, Heads, Layout};
+use positional_encoding::scaling::{self, LongRope, LongRopeAttention, Trained};
+use positional_encoding::{Direction, Error, alibi, learned, sinusoidal, t5};
+
+const LAYOUTS: [Layout; 2] = [Layout::Interleaved, Layout::Half];
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn rotated(x: &[f64], position: usize, inv_freq: &[f64], layout: Layout) -> Vec<f64> {
+    let mut x = x.to_vec();
+    rope::rotate(&mut x, position, inv_freq, layout).unwrap();
+    x
+}
+
+/// The score of a query at position `m` with a key at position `n`, not scaled.
+fn score(q: &[f64], k: &[f64], [m, n]: [usize; 2], inv_freq: &[f64], layout: Layout) -> f64 {
+    dot(
+        &rotated(q, m, inv_freq, layout),
+        &rotated(k, n, inv_freq, layout),
+    )
+}
+
+fn assert_all_close(left: &[f64], right: &[f64]) {
+    assert_eq!(left.len(), right.len());
+    for (left, right) in left.iter().zip(right) {
+        assert_relative_eq!(left, right, max_relative = 1e-8, epsilon = 1e-12);
+    }
+}
+
+/// Numbers with no structure.
+fn numbers(seed: f64, count: usize) -> Vec<f64> {
+    (0..count)
+        .map(|i| (seed + 1.7 * i as f64 + 0.3 * (i * i) as f64).sin())
+        .collect()
+}
+
+// Layouts
+
+// ANCHOR: mixed
+/// The mistake: angles laid out for neighbours, rotation by halves.
+fn rotate_mixed(x: [f64; 4], position: usize) -> [f64; 4] {
+    let [fast, slow] = [1.0, 0.01].map(|w| position as f64 * w);
+    let angles = [fast, fast, slow, slow];
+    let partners = [-x[2], -x[3], x[0], x[1]];
+    std::array::from_fn(|i| x[i] * angles[i].cos() + partners[i] * angles[i].sin())
+}
+// ANCHOR_END: mixed
+
+#[test]
+fn two_layouts_mixed_make_a_score_that_depends_on_where_the_two_tokens_stand() {
+    let inv_freq = rope::inv_freq(4, 10_000.0).unwrap();
+    let (q, k) = ([1.0, 2.0, 3.0, 4.0], [0.5, -1.0, 2.0, 1.0]);
+    let places = [[3, 1], [5, 3], [12, 10]];
+
+    let mixed = places.map(|[m, n]| dot(&rotate_mixed(q, m), &rotate_mixed(k, n)));
+    assert_all_close(&mixed, &[15.6021836, 11.3868906, 17.0322341]);
+
+    let right = |layout| places.map(|place| score(&q, &k, place, &inv_freq, layout));
+    assert_all_close(&right(Layout::Interleaved), &[8.70363213; 3]);
+    assert_all_close(&right(Layout::Half), &[-0.13071371; 3]);
+}
+
+#[test]
+fn two_layouts_mixed_change_the_length_of_a_vector() {
+    let x = [1.0, 2.0, 3.0, 4.0];
+    let inv_freq = rope::inv_freq(4, 10_000.0).unwrap();
+    let mixed = rotate_mixed(x, 1);
+    assert_all_close(&mixed, &[-1.98411065, -2.28527933, 3.00984983, 4.01979967]);
+    assert!(dot(&mixed, &mixed).sqrt() > 5.86);
+    for layout in LAYOUTS {
+        let right = rotated(&x, 1, &inv_freq, layout);
+        assert_relative_eq!(dot(&right, &right), 30.0, max_relative = 1e-14);
+    }
+}
+
+#[test]
+fn at_position_zero_the_wrong_layout_looks_right() {
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let x = numbers(0.4, 8);
+    let [neighbours, halves] = LAYOUTS.map(|layout| rotated(&x, 0, &inv_freq, layout));
+    assert_eq!(neighbours, halves);
+    let [neighbours, halves] = LAYOUTS.map(|layout| rotated(&x, 1, &inv_freq, layout));
+    assert_ne!(neighbours, halves);
+}
+
+#[test]
+fn a_layer_without_rotation_hides_a_wrong_order_of_rows() {
+    let (q, k) = (numbers(0.1, 8), numbers(2.3, 8));
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    // Rows of weights put in the order of the other layout: the entries of q and k follow.
+    let lanes = rope::lanes(Layout::Half, Layout::Interleaved, 8).unwrap();
+    let moved = |x: &[f64]| lanes.iter().map(|&lane| x[lane]).collect::<Vec<_>>();
+
+    assert_relative_eq!(
+        dot(&moved(&q), &moved(&k)),
+        dot(&q, &k),
+        max_relative = 1e-12
+    );
+    let right = score(&q, &k, [9, 2], &inv_freq, Layout::Half);
+    let wrong = score(&moved(&q), &moved(&k), [9, 2], &inv_freq, Layout::Half);
+    assert!((wrong - right).abs() > 0.1, "{wrong} for {right}");
+}
+
+#[test]
+fn key_rows_counted_by_query_heads_stay_in_the_wrong_order() {
+    let order = |count, head_dim| {
+        let heads = Heads {
+            count,
+            head_dim,
+            rotary_dim: head_dim,
+        };
+        heads.row_order(Layout::Half, Layout::Interleaved).unwrap()
+    };
+    // ANCHOR: kv_heads
+    // 8 query heads, 2 key-value heads of 4 entries: the key projection has 8 rows.
+    let right = order(2, 4);
+    let wrong = order(8 / 2, 8 / (8 / 2)); // "query heads per key head", 4 heads of 2 rows
+    assert_eq!(right, [0, 2, 1, 3, 4, 6, 5, 7]);
+    assert_eq!(wrong, [0, 1, 2, 3, 4, 5, 6, 7]); // nothing has moved
+    // ANCHOR_END: kv_heads
+
+    // 64 query heads and 8 key-value heads: 64 / 8 is 8, and the mistake cannot be seen.
+    assert_eq!(order(64 / 8, 128), order(8, 128));
+}
+
+#[test]
+fn a_bias_left_in_the_old_order_spoils_a_converted_checkpoint() {
+    let heads = Heads {
+        count: 2,
+        head_dim: 4,
+        rotary_dim: 4,
+    };
+    let (from, to) = (Layout::Half, Layout::Interleaved);
+    let inv_freq = rope::inv_freq(4, 10_000.0).unwrap();
+    let weight = Array2::from_shape_vec((8, 3), numbers(0.7, 24)).unwrap();
+    let bias = Array1::from(numbers(1.2, 8));
+    let token = array![0.3, -1.1, 0.8];
+    let project = |weight: &Array2<f64>, bias: &Array1<f64>| weight.dot(&token) + bias;
+    // One projection serves as query and key here; head 1 is compared.
+    let score_in = |x: Array1<f64>, layout| {
+        let head = x.slice(s![4..8]).to_vec();
+        score(&head, &head, [7, 2], &inv_freq, layout)
+    };
+
+    let before = score_in(project(&weight, &bias), from);
+    let new_weight = rope::convert_weight(weight.view(), &heads, from, to).unwrap();
+    let new_bias = rope::convert_bias(bias.view(), &heads, from, to).unwrap();
+    let after = score_in(project(&new_weight, &new_bias), to);
+    let forgotten = score_in(project(&new_weight, &bias), to);
+    assert_relative_eq!(after, before, max_relative = 1e-12);
+    assert!((forgotten - before).abs() > 0.1, "{forgotten} for {before}");
+}
+
+#[test]
+fn with_as_many_heads_as_tokens_no_shape_tells_that_the_axes_are_swapped() {
+    let inv_freq = rope::inv_freq(4, 10_000.0).unwrap();
+    let rotate = |x: &Array3<f64>| {
+        let mut x = x.clone();
+        rope::apply(&mut x, &[0, 1, 2], &inv_freq, Layout::Half).map(|()| x)
+    };
+    let swapped = |x: &Array3<f64>| {
+        let heads_first = x.clone().permuted_axes([1, 0, 2]);
+        rotate(&heads_first).map(|x| x.permuted_axes([1, 0, 2]))
+    };
+
+    let three_heads = Array3::from_shape_vec((3, 3, 4), numbers(0.2, 36)).unwrap();
+    let (right, wrong) = (
+        rotate(&three_heads).unwrap(),
+        swapped(&three_heads).unwrap(),
+    );
+    assert!((right - wrong).mapv(f64::abs).sum() > 1.0);
+
+    let two_heads = Array3::from_shape_vec((3, 2, 4), numbers(0.2, 24)).unwrap();
+    assert!(rotate(&two_heads).is_ok());
+    assert!(matches!(swapped(&two_heads), Err(Error::Shape { .. })));
+}
+
+// Precision
+
+/// To bfloat16 and back: the upper half of an f32, rounded to nearest, ties to even.
+fn bf16(x: f64) -> f64 {
+    let bits = (x as f32).to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) & 0xffff_0000;
+    f64::from(f32::from_bits(rounded))
+}
+
+#[test]
+fn positions_kept_in_bfloat16_run_into_each_other() {
+    assert_eq!([257.0, 259.0, 511.0].map(bf16), [256.0, 260.0, 512.0]);
+    let mut kept: Vec<u64> = (0..4096).map(|p| bf16(f64::from(p)) as u64).collect();
+    kept.dedup();
+    assert_eq!(kept.len(), 769);
+    // Two tokens of one stored position get one and the same encoding; whole numbers do not.
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let at = |position: f64| rotated(&[1.0; 8], position as usize, &inv_freq, Layout::Half);
+    assert_eq!(at(bf16(256.0)), at(bf16(257.0)));
+    assert_ne!(at(256.0), at(257.0));
+}
+
+/// The largest error of an angle, in radians on the circle, when only the frequency is rounded.
+fn phase_error(positions: usize, round: fn(f64) -> f64) -> f64 {
+    let inv_freq = rope::inv_freq(128, 10_000.0).unwrap();
+    let off = inv_freq.iter().map(|w| (round(*w) - w).abs());
+    (0..positions)
+        .flat_map(|p| off.clone().map(move |off| p as f64 * off))
+        .map(|angle| angle.sin().atan2(angle.cos()).abs())
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn a_frequency_rounded_to_bfloat16_before_the_product_loses_the_angle() {
+    // ANCHOR: phase
+    let in_bf16 = [512, 2048, 4096].map(|positions| phase_error(positions, bf16));
+    let in_f32 = phase_error(4096, |w| f64::from(w as f32));
+    // ANCHOR_END: phase
+    for (error, expected) in in_bf16.iter().zip([0.625, 2.504, std::f64::consts::PI]) {
+        assert_abs_diff_eq!(*error, expected, epsilon = 1e-3);
+    }
+    assert!(in_f32 < 1.3e-4);
+}
+
+// Positions, padding, caches
+
+#[test]
+fn a_new_token_rotated_as_position_zero_sees_the_wrong_distances() {
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let tokens = Array3::from_shape_vec((6, 1, 8), numbers(0.9, 48)).unwrap();
+    let rotate = |x: &Array3<f64>, positions: &[usize]| {
+        let mut x = x.clone();
+        rope::apply(&mut x, positions, &inv_freq, Layout::Half).unwrap();
+        x
+    };
+    // ANCHOR: cache
+    let whole = rotate(&tokens, &[0, 1, 2, 3, 4, 5]);
+    let last = tokens.slice(s![5.., .., ..]).to_owned();
+    let continued = rotate(&last, &[5]); // five tokens are in the cache
+    let restarted = rotate(&last, &[0]); // the start position was forgotten
+    // ANCHOR_END: cache
+    let expected = whole.slice(s![5.., .., ..]);
+    assert_eq!(continued, expected);
+    assert!((restarted - expected).mapv(f64::abs).sum() > 1.0);
+}
+
+#[test]
+fn counting_padding_as_tokens_stamps_a_sentence_with_the_wrong_positions() {
+    let is_token = [false, false, true, true, true];
+    let from_mask = rope::positions_from_mask(&is_token);
+    assert_eq!(from_mask, [0, 0, 0, 1, 2]);
+    let stamped = |positions: &[usize]| {
+        let words = Array2::zeros((3, 8));
+        sinusoidal::add_to_embedding(words.view(), positions).unwrap()
+    };
+    let alone = stamped(&[0, 1, 2]);
+    assert_eq!(stamped(&from_mask[2..]), alone);
+    assert!((stamped(&[2, 3, 4]) - alone).mapv(f64::abs).sum() > 1.0);
+}
+
+#[test]
+fn rope_forgives_a_common_shift_but_not_two_ways_of_counting() {
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let (q, k) = (numbers(0.1, 8), numbers(2.3, 8));
+    let score = |place| score(&q, &k, place, &inv_freq, Layout::Interleaved);
+    let alone = score([3, 1]);
+    // Two padding tokens counted for query and key: nothing changes.
+    assert_relative_eq!(score([5, 3]), alone, max_relative = 1e-12);
+    // The key stored with the mask's count, the new query counted with the padding.
+    assert!((score([5, 1]) - alone).abs() > 0.1);
+}
+
+#[test]
+fn a_position_past_the_table_is_an_error_and_never_another_row() {
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let table = rope::Table::new(4096, &inv_freq, Layout::Half).unwrap();
+    let mut x = Array3::ones((1, 1, 8));
+    let outside = Error::Position {
+        position: 4096,
+        length: 4096,
+    };
+    assert_eq!(table.apply(&mut x, &[4096]).unwrap_err(), outside);
+    assert_eq!(x, Array3::<f64>::ones((1, 1, 8)));
+    let learned = Array2::<f64>::zeros((4096, 2));
+    assert_eq!(
+        learned::lookup(learned.view(), &[4096]).unwrap_err(),
+        outside
+    );
+    // A read that wraps around would call the token number 4096 the first one.
+    assert_eq!(4096 % table.seq_len(), 0);
+}
+
+#[test]
+fn a_cache_is_shifted_by_turning_its_keys_further() {
+    let inv_freq = rope::inv_freq(4, 10_000.0).unwrap();
+    let mut key = rotated(&[1.0, 2.0, 3.0, 4.0], 10, &inv_freq, Layout::Interleaved);
+    rope::shift(&mut key, -3, &inv_freq, Layout::Interleaved).unwrap();
+    assert_all_close(&key, &[-0.560070943, 2.16479111, 2.71288161, 4.20003254]);
+
+    // A quarter of the head is rotated; turning all of it moves entries that carry content.
+    let quarter = rope::inv_freq(2, 10_000.0).unwrap();
+    let mut partial = rotated(&[1.0; 8], 10, &quarter, Layout::Half);
+    let mut whole_head = partial.clone();
+    rope::shift(&mut partial, -3, &quarter, Layout::Half).unwrap();
+    assert_all_close(&partial, &rotated(&[1.0; 8], 7, &quarter, Layout::Half));
+    let every_pair = rope::inv_freq(8, 10_000.0).unwrap();
+    rope::shift(&mut whole_head, -3, &every_pair, Layout::Half).unwrap();
+    assert!((whole_head[7] - 1.0).abs() > 1e-3);
+}
+
+#[test]
+fn a_shift_that_applies_the_attention_factor_again_makes_the_key_too_long() {
+    let factor = scaling::mscale(4.0, 1.0).unwrap();
+    assert_relative_eq!(factor, 1.138629436, max_relative = 1e-8);
+    // Once when the key is stored, once more at each shift.
+    assert_relative_eq!(factor * factor, 1.296476993, max_relative = 1e-8);
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let stored: Vec<f64> = numbers(0.5, 8).iter().map(|x| x * factor).collect();
+    let mut shifted = stored.clone();
+    rope::shift(&mut shifted, -100, &inv_freq, Layout::Half).unwrap();
+    assert_relative_eq!(
+        dot(&shifted, &shifted),
+        dot(&stored, &stored),
+        max_relative = 1e-12
+    );
+}
+
+// Widths
+
+#[test]
+fn the_exponent_of_a_partial_rotary_is_divided_by_the_rotated_width() {
+    let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let right = rope::inv_freq(4, 10_000.0).unwrap();
+    assert_all_close(&right, &[1.0, 0.01]);
+    assert_all_close(
+        &rotated(&x, 1, &right, Layout::Half),
+        &[
+            -1.98411065,
+            1.95990067,
+            2.4623779,
+            4.01979967,
+            5.0,
+            6.0,
+            7.0,
+            8.0,
+        ],
+    );
+    // The mistake: the frequencies of the whole head, cut off after the rotated pairs.
+    let wrong = &rope::inv_freq(8, 10_000.0).unwrap()[..2];
+    assert_all_close(wrong, &[1.0, 0.1]);
+    assert_all_close(
+        &rotated(&x, 1, wrong, Layout::Half)[..4],
+        &[-1.98411065, 1.59067466, 2.4623779, 4.17968349],
+    );
+}
+
+#[test]
+fn proportional_rotary_is_the_opposite_of_partial_rotary() {
+    let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let proportional = rope::proportional_inv_freq(8, 4, 10_000.0).unwrap();
+    assert_all_close(&proportional, &[1.0, 0.1, 0.0, 0.0]);
+    assert_all_close(
+        &rotated(&x, 1, &proportional, Layout::Half),
+        &[
+            -3.66705262,
+            1.39100783,
+            3.0,
+            4.0,
+            3.54298251,
+            6.16969182,
+            7.0,
+            8.0,
+        ],
+    );
+    // Half as many frequencies as the other kind would give tell the two apart at once.
+    assert_eq!(rope::inv_freq(4, 10_000.0).unwrap().len(), 2);
+}
+
+#[test]
+fn a_head_width_that_is_computed_instead_of_read_gives_other_frequencies() {
+    // Qwen3-0.6B: 1024 wide, 16 heads, yet its file gives heads of 128.
+    let read = rope::inv_freq(128, 1e6).unwrap();
+    let computed = rope::inv_freq(1024 / 16, 1e6).unwrap();
+    assert_relative_eq!(read[1], 0.805842188, max_relative = 1e-8);
+    assert_relative_eq!(computed[1], 0.649381632, max_relative = 1e-8);
+    assert_eq!(read[0], computed[0]);
+}
+
+#[test]
+fn an_odd_width_is_refused_before_anything_is_rotated() {
+    let refused = rope::inv_freq(65, 10_000.0).unwrap_err();
+    assert!(matches!(refused, Error::Parameter { .. }));
+    assert!(rope::inv_freq(64, 10_000.0).is_ok());
+}
+
+// Scaling settings
+
+const LLAMA_3_1: Trained = Trained {
+    rotary_dim: 128,
+    base: 500_000.0,
+    length: 8192,
+};
+
+#[test]
+fn no_base_can_be_told_from_the_first_pair() {
+    // A model of base 10000 read with a default of a million.
+    let right = rope::inv_freq(128, 1e4).unwrap();
+    let wrong = rope::inv_freq(128, 1e6).unwrap();
+    assert_eq!(right[0], wrong[0]);
+    assert_all_close(&[right[1], wrong[1]], &[0.865964323, 0.805842188]);
+    assert_all_close(&[right[63], wrong[63]], &[1.15478198e-4, 1.24093776e-6]);
+}
+
+#[test]
+fn the_first_29_pairs_of_llama_3_1_do_not_tell_whether_its_scaling_was_read() {
+    let plain = LLAMA_3_1.inv_freq().unwrap();
+    let scaled = scaling::llama3(&LLAMA_3_1, &Default::default()).unwrap();
+    let same = plain.iter().zip(&scaled.inv_freq);
+    assert_eq!(
+        same.take_while(|(plain, scaled)| plain == scaled).count(),
+        29
+    );
+    assert_relative_eq!(scaled.inv_freq[63] * 8.0, plain[63], max_relative = 1e-12);
+    assert_relative_eq!(scaled.inv_freq[63], 3.06892599e-7, max_relative = 1e-8);
+}
+
+#[test]
+fn a_factor_divides_the_frequencies_and_a_scale_multiplies_them() {
+    let trained = Trained {
+        rotary_dim: 4,
+        base: 10_000.0,
+        length: 2048,
+    };
+    let interpolated = scaling::position_interpolation(&trained, 8.0).unwrap();
+    assert_all_close(&interpolated.inv_freq, &[0.125, 0.00125]);
+    // Position 4096 then turns as far as position 512 did, and not as far as 32768 would.
+    let plain = trained.inv_freq().unwrap();
+    let angle = 4096.0 * interpolated.inv_freq[1];
+    assert_relative_eq!(angle, 512.0 * plain[1], max_relative = 1e-12);
+    assert!(angle < 32_768.0 * plain[1]);
+}
+
+const LLAMA_1: Trained = Trained {
+    rotary_dim: 128,
+    base: 10_000.0,
+    length: 2048,
+};
+
+#[test]
+fn a_dynamic_base_worked_out_once_is_wrong_at_every_other_length() {
+    let base = |seq_len| {
+        let frequencies = scaling::dynamic_ntk_with_factor(&LLAMA_1, 2.0, seq_len).unwrap();
+        // The second of 64 pairs is base^(-1/64).
+        frequencies.inv_freq[1].powi(-64)
+    };
+    let bases = [1, 2048, 3072, 4096].map(base);
+    // The 64th power multiplies rounding by 64.
+    for (base, expected) in bases
+        .iter()
+        .zip([10_000.0, 10_000.0, 20221.2617, 30527.7367])
+    {
+        assert_relative_eq!(*base, expected, max_relative = 1e-8);
+    }
+}
+
+#[test]
+fn a_key_cached_under_a_dynamic_base_no_longer_fits_when_the_text_has_grown() {
+    let inv_freq = |seq_len| scaling::dynamic_ntk(&LLAMA_1, seq_len).unwrap().inv_freq;
+    let (q, k) = (numbers(0.1, 128), numbers(2.3, 128));
+    let layout = Layout::Half;
+    let query = rotated(&q, 4095, &inv_freq(4096), layout);
+    let stale = dot(&query, &rotated(&k, 2000, &inv_freq(2048), layout));
+    let fresh = dot(&query, &rotated(&k, 2000, &inv_freq(4096), layout));
+    let shifted = score(&q, &k, [2095, 0], &inv_freq(4096), layout);
+    // Angles of 4000 radians are rounded by 1e-12; the score sums 128 products.
+    assert_abs_diff_eq!(fresh, shifted, epsilon = 1e-9);
+    assert!((stale - fresh).abs() > 0.1);
+}
+
+#[test]
+fn fast_and_slow_bounds_exchanged_are_refused() {
+    let yarn = scaling::Yarn {
+        factor: 4.0,
+        ..scaling::Yarn::default()
+    };
+    assert_eq!((yarn.beta_fast, yarn.beta_slow), (32.0, 1.0));
+    let exchanged = scaling::Yarn {
+        beta_fast: yarn.beta_slow,
+        beta_slow: yarn.beta_fast,
+        ..yarn
+    };
+    assert!(scaling::yarn(&LLAMA_1, &exchanged).is_err());
+    // Fast pairs stay, slow ones are divided; exchanged bounds would turn that round.
+    let plain = LLAMA_1.inv_freq().unwrap();
+    let scaled = scaling::yarn(&LLAMA_1, &yarn).unwrap().inv_freq;
+    assert_eq!(scaled[0], plain[0]);
+    assert_relative_eq!(scaled[63], plain[63] / 4.0, max_relative = 1e-12);
+}
+
+#[test]
+fn bounds_that_should_not_be_rounded_change_the_blend() {
+    let gpt_oss = Trained {
+        rotary_dim: 64,
+        base: 150_000.0,
+        length: 4096,
+    };
+    let yarn = |ramp| scaling::Yarn {
+        factor: 32.0,
+        ramp,
+        ..scaling::Yarn::default()
+    };
+    let band = |ramp| scaling::yarn_band(&gpt_oss, &yarn(ramp)).unwrap();
+    let (low, high) = band(scaling::Ramp::Pairs);
+    assert_all_close(&[low, high], &[8.092779115512402, 17.39802450158856]);
+    assert_eq!(band(scaling::Ramp::WholePairs), (8.0, 18.0));
+
+    let at = |ramp| scaling::yarn(&gpt_oss, &yarn(ramp)).unwrap().inv_freq[17];
+    let ratio = at(scaling::Ramp::WholePairs) / at(scaling::Ramp::Pairs);
+    assert!(
+        ratio > 1.5,
+        "pair 17 turns {ratio} times as fast when the bounds are rounded"
+    );
+}
+
+#[test]
+fn an_attention_factor_acts_on_the_score_by_its_square() {
+    let factor = scaling::mscale(40.0, 1.0).unwrap();
+    assert_relative_eq!(factor, 1.368887945, max_relative = 1e-8);
+    let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
+    let (q, k) = (numbers(0.1, 8), numbers(2.3, 8));
+    let scaled = |x: &[f64], position| {
+        let turned = rotated(x, position, &inv_freq, Layout::Half);
+        turned.iter().map(|x| x * factor).collect::<Vec<_>>()
+    };
+    let plain = score(&q, &k, [9, 4], &inv_freq, Layout::Half);
+    let with_factor = dot(&scaled(&q, 9), &scaled(&k, 4));
+    assert_relative_eq!(with_factor / plain, 1.873854207, max_relative = 1e-8);
+}
+
+#[test]
+fn an_attention_factor_that_the_file_gives_is_not_computed_again() {
+    let attention_factor = |attention_factor| {
+        let yarn = scaling::Yarn {
+            factor: 64.0,
+            attention_factor,
+            ..scaling::Yarn::default()
+        };
+        scaling::yarn(&LLAMA_1, &yarn).unwrap().attention_factor
+    };
+    let given = attention_factor(scaling::AttentionFactor::Explicit(1.0));
+    let computed = attention_factor(scaling::AttentionFactor::FromFactor);
+    assert_eq!(given, 1.0);
+    assert_relative_eq!(computed, 1.415888308, max_relative = 1e-8);
+}
+
+#[test]
+fn longrope_lists_are_chosen_by_the_length_of_the_text_and_not_of_the_buffer() {
+    let trained = Trained {
+        rotary_dim: 8,
+        base: 10_000.0,
+        length: 4096,
+    };
+    let lists = LongRope {
+        short_factor: vec![1.0; 4],
+        long_factor: vec![1.0, 2.0, 4.0, 8.0],
+        attention: LongRopeAttention::FromLength(131_072),
+    };
+    let at = |seq_len| scaling::longrope(&trained, &lists, seq_len).unwrap();
+    assert_all_close(&at(4096).inv_freq, &[1.0, 0.1, 0.01, 0.001]);
+    assert_all_close(&at(4097).inv_freq, &[1.0, 0.05, 0.0025, 0.000125]);
+    // The attention factor is the same on both sides of the switch.
+    assert_relative_eq!(at(1).attention_factor, 1.190238071, max_relative = 1e-8);
+    assert_eq!(at(1).attention_factor, at(131_072).attention_factor);
+}
+
+#[test]
+fn turns_are_counted_over_the_trained_length_and_not_the_extended_one() {
+    let inv_freq = LLAMA_3_1.inv_freq().unwrap();
+    assert_eq!(scaling::pairs_never_turning(&inv_freq, 8192), 29);
+    assert_eq!(scaling::pairs_never_turning(&inv_freq, 131_072), 15);
+}
+
+// Sinusoids
+
+#[test]
+fn an_exponent_counted_by_column_tears_sine_and_cosine_apart() {
+    // The mistake: column c uses 10000^(-2c/d), so the two columns of a pair differ.
+    let torn = |p: f64| {
+        let angle = |column: f64| p * 10_000_f64.powf(-2.0 * column / 4.0);
+        [
+            angle(0.0).sin(),
+            angle(1.0).cos(),
+            angle(2.0).sin(),
+            angle(3.0).cos(),
+        ]
+    };
+    assert_all_close(&torn(1.0), &[0.841470985, 0.99995, 9.99999998e-5, 1.0]);
+    let right = |p| sinusoidal::encoding(p, 4).unwrap().to_vec();
+    assert_all_close(
+        &right(1),
+        &[0.841470985, 0.540302306, 0.00999983333, 0.99995],
+    );
+    // What is lost: encodings of one length, and similarity by offset.
+    assert_relative_eq!(dot(&right(3), &right(3)), 2.0, max_relative = 1e-12);
+    assert!((dot(&torn(3.0), &torn(3.0)) - 2.0).abs() > 0.01);
+    let wrong = dot(&torn(3.0), &torn(5.0)) - dot(&torn(300.0), &torn(302.0));
+    assert!(wrong.abs() > 0.1);
+}
+
+// Learned tables
+
+#[test]
+fn a_table_of_514_rows_holds_512_positions() {
+    // RoBERTa counts from the padding id plus one; the rows up to it are never a token's.
+    let ids = [0, 31_414, 2, 1, 1];
+    assert_eq!(learned::positions_from_ids(&ids, 1), [2, 3, 4, 1, 1]);
+    assert_eq!(learned::usable_positions(514, 1), Ok(512));
+    assert_eq!(learned::usable_positions(514, 3), Ok(510));
+
+    let table = Array2::<f64>::zeros((514, 4));
+    let positions = |tokens| learned::positions_from_ids(&vec![7; tokens], 1);
+    assert!(learned::lookup(table.view(), &positions(512)).is_ok());
+    assert_eq!(
+        learned::lookup(table.view(), &positions(513)).unwrap_err(),
+        Error::Position {
+            position: 514,
+            length: 514
+        }
+    );
+}
+
+// ALiBi
+
+#[test]
+fn six_heads_take_their_slopes_from_four_and_from_eight() {
+    let slopes = alibi::slopes(6).unwrap();
+    assert_all_close(&slopes, &[0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]);
+    // The mistakes: one geometric series for any number of heads, and a list put in order.
+    let series: Vec<f64> = (1..=6)
+        .map(|h| (-8.0 * f64::from(h) / 6.0).exp2())
+        .collect();
+    assert_relative_eq!(series[0], 0.396850263, max_relative = 1e-8);
+    assert_ne!(slopes[0], series[0]);
+    assert!(!slopes.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn the_first_slope_of_eight_heads_is_a_half_and_not_one() {
+    let slopes = alibi::slopes(8).unwrap();
+    let exponents = |first: i32| (first..first + 8).map(|h| f64::from(-h).exp2());
+    assert!(slopes.iter().copied().eq(exponents(1)));
+    // The mistake: heads counted from zero, every slope twice as steep.
+    assert!(slopes.iter().map(|slope| 2.0 * slope).eq(exponents(0)));
+}
+
+#[test]
+fn a_bias_with_the_wrong_sign_looks_at_the_far_end() {
+    let positions = [0, 1, 2, 3];
+    let bias = alibi::bias(&[0.5], &[3], &positions, Direction::Causal);
+    let row = bias.index_axis(Axis(0), 0).to_owned();
+    assert_eq!(row, array![[-1.5, -1.0, -0.5, 0.0]]);
+    let near = softmax(row.view());
+    assert_all_close(
+        near.as_slice().unwrap(),
+        &[0.101536324, 0.167405097, 0.276004345, 0.455054234],
+    );
+    let far = softmax((-&row).view());
+    assert!(far[[0, 0]] > far[[0, 3]]);
+}
+
+#[test]
+fn a_bias_by_column_is_the_same_bias_only_under_a_causal_mask() {
+    let positions = [0, 1, 2, 3];
+    let slopes = alibi::slopes(4).unwrap();
+    let column = alibi::column_bias(&slopes, &positions);
+    let causal = alibi::bias(&slopes, &[3], &positions, Direction::Causal);
+    for head in 0..4 {
+        let by_column = column.slice(s![head..=head, ..]).to_owned();
+        let by_distance = causal.index_axis(Axis(0), head).to_owned();
+        let (left, right) = (softmax(by_column.view()), softmax(by_distance.view()));
+        assert_all_close(left.as_slice().unwrap(), right.as_slice().unwrap());
+    }
+    // Seen from the middle, with later keys visible, the column's bias prefers the last key.
+    let middle = alibi::bias(&slopes, &[1], &positions, Direction::Bidirectional);
+    let by_distance = softmax(middle.index_axis(Axis(0), 0));
+    let by_column = softmax(column.slice(s![..1, ..]));
+    assert!(by_distance[[0, 1]] > by_distance[[0, 3]]);
+    assert!(by_column[[0, 1]] < by_column[[0, 3]]);
+}
+
+// T5
+
+#[test]
+fn query_minus_key_puts_the_past_into_the_buckets_of_the_future() {
+    let bucket = |relative| t5::bucket(relative, 32, 128, Direction::Bidirectional).unwrap();
+    // Key minus query: a key three tokens back, and one three tokens ahead.
+    assert_eq!((bucket(-3), bucket(3)), (3, 19));
+    // In a causal model every earlier key would share bucket 0.
+    let causal = |relative| t5::bucket(relative, 32, 128, Direction::Causal).unwrap();
+    assert_eq!((causal(-3), causal(3)), (3, 0));
+}
+
+#[test]
+fn the_last_bucket_opens_before_max_distance() {
+    let first = |direction, last| {
+        let bucket = |distance: i64| t5::bucket(-distance, 32, 128, direction).unwrap();
+        (0..200).find(|&distance| bucket(distance) == last)
+    };
+    assert_eq!(first(Direction::Bidirectional, 15), Some(91));
+    assert_eq!(first(Direction::Causal, 31), Some(113));
+}
