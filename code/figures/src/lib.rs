@@ -8,9 +8,9 @@
 mod alibi;
 mod attention;
 pub mod kit;
-mod lab;
-pub mod record;
+pub mod lab;
 mod learned;
+pub mod record;
 pub mod scaling;
 mod sinusoidal;
 mod t5;
@@ -74,11 +74,11 @@ const FIGURES: &[&[Figure]] = &[
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
+    scaling::FIGURES,
+    lab::FIGURES,
 ];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES];
-const FIGURES: &[&[Figure]] = &[attention::FIGURES, sinusoidal::FIGURES, scaling::FIGURES];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES];
-const VALUES: &[&[Text]] = &[];
+const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES, lab::TABLES];
+const VALUES: &[&[Text]] = &[lab::VALUES];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {
