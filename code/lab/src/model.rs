@@ -155,7 +155,8 @@ impl Model {
             return Ok(x.broadcast_add(table)?);
         }
         if let Some(rows) = &positions.rows {
-            return Ok(x.broadcast_add(&self.weight("position").index_select(rows, 0)?)?);
+            let rows = self.weight("position").index_select(rows, 0)?;
+            return Ok(x.broadcast_add(&(rows * (d_model as f64).sqrt())?)?);
         }
         Ok(x)
     }
