@@ -2,6 +2,7 @@
 
 mod alibi;
 mod attention;
+mod lab;
 mod learned;
 mod misunderstandings;
 mod pitfalls;
