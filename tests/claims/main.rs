@@ -1,8 +1,9 @@
-//! What the book claims, one module a chapter; each test is named as the sentence it proves.
+//! The claims of the book: one module a subject, one test a claim, named as a sentence.
 
 mod alibi;
 mod attention;
 mod lab;
+mod config;
 mod learned;
 mod misunderstandings;
 mod pitfalls;

@@ -1,8 +1,7 @@
 //! What is often said of rotary embedding, held against what it does.
 
-use approx::{assert_abs_diff_eq, assert_relative_eq};
+use approx::assert_relative_eq;
 use positional_encoding::rope::{self, Layout};
-use proptest::prelude::*;
 
 fn rotated(x: &[f64], position: usize, inv_freq: &[f64]) -> Vec<f64> {
     let mut x = x.to_vec();
@@ -36,36 +35,4 @@ fn against_a_start_token_a_rotary_score_counts_the_tokens() {
         .map(|m| score(&arrow, m, &arrow, 0, &slowest))
         .collect();
     assert!(scores.is_sorted_by(|nearer, further| nearer > further));
-}
-
-proptest! {
-    #[test]
-    fn at_one_offset_a_rotary_score_still_depends_on_the_words(
-        word in prop::array::uniform8(-2.0..2.0f64),
-        other in prop::array::uniform8(-2.0..2.0f64),
-        m in 0usize..5000,
-        n in 0usize..5000,
-    ) {
-        let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
-        let sum: Vec<f64> = word.iter().zip(&other).map(|(a, b)| a + b).collect();
-        let both = score(&sum, m, &word, n, &inv_freq);
-        let apart = score(&word, m, &word, n, &inv_freq) + score(&other, m, &word, n, &inv_freq);
-        // Linear in the words, so no score is a function of the offset alone. Each of the few
-        // dozen products is below 50 and rounded by 1e-14.
-        prop_assert!((both - apart).abs() < 1e-11);
-        prop_assert!((score(&[0.0; 8], m, &word, n, &inv_freq)).abs() == 0.0);
-    }
-}
-
-#[test]
-fn scores_that_are_equal_on_paper_differ_in_their_last_digits() {
-    let one_turn = [1.0];
-    let (q, k) = ([1.0, 0.5], [0.3, -0.8]);
-    let scores = [(0, 3), (5, 8), (105, 108)].map(|(m, n)| score(&q, m, &k, n, &one_turn));
-    assert_ne!(scores[0], scores[1]);
-    assert_ne!(scores[1], scores[2]);
-    for score in scores {
-        // An angle of 108 radians is rounded by 1e-14.
-        assert_abs_diff_eq!(score, scores[0], epsilon = 1e-13);
-    }
 }

@@ -7,6 +7,7 @@
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array1, Array2, Array3, Axis, array, s};
 use positional_encoding::attention::softmax;
+use positional_encoding::config::{self, RopeType};
 use positional_encoding::rope::{self, Heads, Layout};
 use positional_encoding::scaling::{self, LongRope, LongRopeAttention, Trained};
 use positional_encoding::{Direction, Error, alibi, learned, sinusoidal, t5};
@@ -112,6 +113,7 @@ fn a_layer_without_rotation_hides_a_wrong_order_of_rows() {
     assert!((wrong - right).abs() > 0.1, "{wrong} for {right}");
 }
 
+// ANCHOR: kv_heads
 #[test]
 fn key_rows_counted_by_query_heads_stay_in_the_wrong_order() {
     let order = |count, head_dim| {
@@ -122,17 +124,16 @@ fn key_rows_counted_by_query_heads_stay_in_the_wrong_order() {
         };
         heads.row_order(Layout::Half, Layout::Interleaved).unwrap()
     };
-    // ANCHOR: kv_heads
     // 8 query heads, 2 key-value heads of 4 entries: the key projection has 8 rows.
     let right = order(2, 4);
     let wrong = order(8 / 2, 8 / (8 / 2)); // "query heads per key head", 4 heads of 2 rows
     assert_eq!(right, [0, 2, 1, 3, 4, 6, 5, 7]);
     assert_eq!(wrong, [0, 1, 2, 3, 4, 5, 6, 7]); // nothing has moved
-    // ANCHOR_END: kv_heads
 
     // 64 query heads and 8 key-value heads: 64 / 8 is 8, and the mistake cannot be seen.
     assert_eq!(order(64 / 8, 128), order(8, 128));
 }
+// ANCHOR_END: kv_heads
 
 #[test]
 fn a_bias_left_in_the_old_order_spoils_a_converted_checkpoint() {
@@ -208,6 +209,7 @@ fn positions_kept_in_bfloat16_run_into_each_other() {
     assert_ne!(at(256.0), at(257.0));
 }
 
+// ANCHOR: phase
 /// The largest error of an angle, in radians on the circle, when only the frequency is rounded.
 fn phase_error(positions: usize, round: fn(f64) -> f64) -> f64 {
     let inv_freq = rope::inv_freq(128, 10_000.0).unwrap();
@@ -220,18 +222,18 @@ fn phase_error(positions: usize, round: fn(f64) -> f64) -> f64 {
 
 #[test]
 fn a_frequency_rounded_to_bfloat16_before_the_product_loses_the_angle() {
-    // ANCHOR: phase
     let in_bf16 = [512, 2048, 4096].map(|positions| phase_error(positions, bf16));
     let in_f32 = phase_error(4096, |w| f64::from(w as f32));
-    // ANCHOR_END: phase
     for (error, expected) in in_bf16.iter().zip([0.625, 2.504, std::f64::consts::PI]) {
         assert_abs_diff_eq!(*error, expected, epsilon = 1e-3);
     }
     assert!(in_f32 < 1.3e-4);
 }
+// ANCHOR_END: phase
 
 // Positions, padding, caches
 
+// ANCHOR: cache
 #[test]
 fn a_new_token_rotated_as_position_zero_sees_the_wrong_distances() {
     let inv_freq = rope::inv_freq(8, 10_000.0).unwrap();
@@ -241,16 +243,15 @@ fn a_new_token_rotated_as_position_zero_sees_the_wrong_distances() {
         rope::apply(&mut x, positions, &inv_freq, Layout::Half).unwrap();
         x
     };
-    // ANCHOR: cache
     let whole = rotate(&tokens, &[0, 1, 2, 3, 4, 5]);
     let last = tokens.slice(s![5.., .., ..]).to_owned();
     let continued = rotate(&last, &[5]); // five tokens are in the cache
     let restarted = rotate(&last, &[0]); // the start position was forgotten
-    // ANCHOR_END: cache
     let expected = whole.slice(s![5.., .., ..]);
     assert_eq!(continued, expected);
     assert!((restarted - expected).mapv(f64::abs).sum() > 1.0);
 }
+// ANCHOR_END: cache
 
 #[test]
 fn counting_padding_as_tokens_stamps_a_sentence_with_the_wrong_positions() {
@@ -716,4 +717,127 @@ fn the_last_bucket_opens_before_max_distance() {
     };
     assert_eq!(first(Direction::Bidirectional, 15), Some(91));
     assert_eq!(first(Direction::Causal, 31), Some(113));
+}
+
+// Configuration keys
+
+fn model(position: &str) -> Result<config::Model, Error> {
+    let file = format!(
+        r#"{{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+            "num_hidden_layers": 4, "max_position_embeddings": 32768, {position}}}"#
+    );
+    config::read(file.as_bytes(), None)
+}
+
+fn only_table(position: &str) -> config::Table {
+    let mut tables = model(position).unwrap().tables;
+    assert_eq!(tables.len(), 1);
+    tables.remove(0)
+}
+
+#[test]
+fn both_names_of_the_kind_are_read_and_the_newer_one_wins() {
+    let kind = |scaling: &str| {
+        let table = only_table(&format!(r#""rope_theta": 1e4, "rope_scaling": {scaling}"#));
+        table.rope_type
+    };
+    assert_eq!(
+        kind(r#"{"type": "linear", "factor": 2.0}"#),
+        RopeType::Linear
+    );
+    assert_eq!(
+        kind(r#"{"rope_type": "linear", "factor": 2.0}"#),
+        RopeType::Linear
+    );
+    let both = r#"{"type": "linear", "rope_type": "dynamic", "factor": 2.0}"#;
+    assert_eq!(kind(both), RopeType::Dynamic);
+}
+
+#[test]
+fn a_whole_number_is_a_factor_too() {
+    let scaled = |factor: &str| {
+        let scaling = format!(r#"{{"rope_type": "linear", "factor": {factor}}}"#);
+        only_table(&format!(r#""rope_theta": 1e4, "rope_scaling": {scaling}"#)).inv_freq
+    };
+    assert_eq!(scaled("8"), scaled("8.0"));
+    assert_all_close(&scaled("8")[..2], &[0.125, 0.865964323 / 8.0]);
+}
+
+#[test]
+fn a_block_that_says_default_is_not_a_scaling() {
+    let plain = only_table(r#""rope_theta": 5e5"#);
+    let absent = only_table(r#""rope_theta": 5e5, "rope_scaling": null"#);
+    let said = only_table(r#""rope_parameters": {"rope_type": "default", "rope_theta": 5e5}"#);
+    for table in [&absent, &said] {
+        assert_eq!(table.inv_freq, plain.inv_freq);
+        assert_eq!(table.rope_type, RopeType::Default);
+    }
+}
+
+#[test]
+fn a_base_inside_the_newer_block_beats_one_outside() {
+    let table = only_table(r#""rope_theta": 5e5, "rope_parameters": {"rope_theta": 1e6}"#);
+    assert_eq!(table.base, Some(1e6));
+    // Nothing is taken in silence.
+    let without = model(r#""rope_theta": null"#).unwrap();
+    assert_eq!(without.tables[0].base, Some(10_000.0));
+    assert!(without.notes.iter().any(|note| note.contains("rope_theta")));
+}
+
+#[test]
+fn an_unknown_kind_is_refused_and_not_run_as_if_it_were_none() {
+    let refused = model(r#""rope_theta": 1e4, "rope_scaling": {"rope_type": "foo"}"#).unwrap_err();
+    let said = refused.to_string();
+    assert!(said.contains("foo") && said.contains("yarn"), "{said}");
+}
+
+#[test]
+fn the_maximum_of_an_extended_model_is_not_extended_again() {
+    let table = only_table(
+        r#""rope_theta": 1e6, "rope_scaling": {"rope_type": "yarn", "factor": 4.0,
+            "original_max_position_embeddings": 8192}"#,
+    );
+    assert_eq!(table.trained_length, Some(8192));
+    assert_eq!(table.max_length, Some(32_768));
+}
+
+#[test]
+fn a_one_in_no_rope_layers_means_that_the_layer_rotates() {
+    let file = br#"{"model_type": "smollm3", "hidden_size": 2048, "num_attention_heads": 16,
+        "num_hidden_layers": 8, "max_position_embeddings": 65536, "rope_theta": 5e6,
+        "no_rope_layers": [1, 1, 1, 0, 1, 1, 1, 0]}"#;
+    let tables = config::read(file, None).unwrap().tables;
+    let without = tables
+        .iter()
+        .find(|table| table.rope_type == RopeType::None)
+        .unwrap();
+    assert_eq!(without.layer_indices.as_deref(), Some(&[3, 7][..]));
+}
+
+#[test]
+fn gemma_3_scales_the_layers_that_see_everything_and_no_others() {
+    let file = br#"{"model_type": "gemma3_text", "hidden_size": 2560, "num_attention_heads": 8,
+        "num_hidden_layers": 26, "head_dim": 256, "max_position_embeddings": 131072,
+        "sliding_window_pattern": 6, "rope_theta": 1e6, "rope_local_base_freq": 1e4,
+        "rope_scaling": {"rope_type": "linear", "factor": 8.0}}"#;
+    let tables = config::read(file, None).unwrap().tables;
+    let [full, sliding] = ["full", "sliding"].map(|kind| {
+        let of_kind = |table: &&config::Table| table.layers == kind;
+        tables.iter().find(of_kind).unwrap()
+    });
+    assert_eq!((full.base, full.inv_freq[0]), (Some(1e6), 0.125));
+    assert_eq!((sliding.base, sliding.inv_freq[0]), (Some(1e4), 1.0));
+    assert_eq!(full.layer_indices.as_deref(), Some(&[5, 11, 17, 23][..]));
+}
+
+#[test]
+fn deepseeks_second_factor_stands_on_the_softmax() {
+    let file = br#"{"model_type": "deepseek_v3", "hidden_size": 7168, "num_attention_heads": 128,
+        "num_hidden_layers": 61, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128,
+        "max_position_embeddings": 163840, "rope_theta": 10000,
+        "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
+            "beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0}}"#;
+    let table = config::read(file, None).unwrap().tables.remove(0);
+    assert_eq!((table.rotary_dim, table.attention_factor), (64, 1.0));
+    assert_relative_eq!(table.softmax_scale_factor, 1.873854207, max_relative = 1e-8);
 }

@@ -75,7 +75,7 @@ fn the_second_frequency_is_stored_with_three_digits_in_bf16() {
 }
 
 #[test]
-fn rounded_frequencies_turn_the_hands_wrong_in_proportion_to_the_position() {
+fn rounded_frequencies_turn_a_pair_wrong_in_proportion_to_the_position() {
     let ladder = ladder(128, 1e4);
     let worst = |seq_len, format| {
         let errors = (0..seq_len).map(|position| angle_error(position, &ladder, format));
@@ -84,7 +84,7 @@ fn rounded_frequencies_turn_the_hands_wrong_in_proportion_to_the_position() {
     for (seq_len, bf16, f16, f32) in [
         (512, 0.625, 0.124, 1.5e-5),
         (2048, 2.504, 0.495, 6.1e-5),
-        (4096, 3.141, 0.990, 1.2e-4),
+        (4096, PI, 0.990, 1.2e-4),
         (32_768, PI, PI, 9.7e-4),
     ] {
         // The digits printed in the text.

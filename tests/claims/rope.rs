@@ -613,7 +613,7 @@ proptest! {
 
     #[test]
     fn the_score_of_a_vector_with_equal_energy_in_every_pair_is_the_mean_cosine(
-        angles in prop::collection::vec(0.0..6.28, 1usize..33),
+        angles in prop::collection::vec(0.0..std::f64::consts::TAU, 1usize..33),
         offset in -5000i64..5000,
         layout in layout(),
     ) {

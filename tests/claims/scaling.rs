@@ -103,6 +103,8 @@ fn the_fastest_pair_of_llama_2_turns_651_times_and_the_slowest_a_thirteenth_of_o
     let turns = scaling::turns(&LLAMA_2.inv_freq().unwrap(), LLAMA_2.length);
     assert_eq!(turns[0].floor(), 651.0);
     assert_abs_diff_eq!(turns[63], 1.0 / 13.3, epsilon = 1e-3);
+    let border = scaling::pair_turning(&LLAMA_2, 1.0).unwrap();
+    assert_abs_diff_eq!(border, 45.03, epsilon = 0.005);
 }
 
 #[test]
@@ -119,13 +121,14 @@ fn a_key_loses_weight_as_keys_join_the_softmax() {
     let weight = |score: f64, keys: f64| score.exp() / (score.exp() + keys - 1.0);
     assert_abs_diff_eq!(weight(8.0, 1024.0), 0.745, epsilon = 5e-4);
     assert_abs_diff_eq!(weight(8.0, 8192.0), 0.267, epsilon = 5e-4);
-    // Eight times the other keys cost exactly what ln 8 more in the score would mend.
-    let others = 1.0 + 8.0 * 1023.0;
-    assert_relative_eq!(
-        weight(8.0 + 8f64.ln(), others),
-        weight(8.0, 1024.0),
-        max_relative = 1e-12
-    );
+    // So many times the other keys cost exactly what its logarithm more in the score would mend.
+    for times in [2.0, 8.0, 100.0_f64] {
+        assert_relative_eq!(
+            weight(8.0 + times.ln(), 1.0 + times * 1023.0),
+            weight(8.0, 1024.0),
+            max_relative = 1e-12
+        );
+    }
 }
 
 // ---------------------------------------------------------------- why unseen offsets hurt
@@ -333,7 +336,7 @@ fn ntk_aware_bases_agree_with_the_published_values() {
         assert_abs_diff_eq!(scaled, base, epsilon = 0.05);
     }
     let by_eight = scaling::ntk_aware_base(&LLAMA_2, 8.0).unwrap();
-    assert_relative_eq!(by_eight, 82_684.6226, max_relative = 1e-8);
+    assert_relative_eq!(by_eight, 82684.6226, max_relative = 1e-8);
 }
 
 #[test]
@@ -417,12 +420,12 @@ fn dynamic_ntk_agrees_with_the_published_values() {
     let llama_1 = trained(128, 10_000.0, 2048);
     let nomic = trained(64, 1000.0, 2048);
     for (trained, seq_len, base) in [
-        (small, 17, 11_700.47150466696),
-        (small, 32, 43_267.487109222246),
+        (small, 17, 11700.47150466696),
+        (small, 32, 43267.487109222246),
         (small, 64, 133_905.183),
         (llama_1, 2048, 10_000.0),
-        (llama_1, 3072, 20_221.2617),
-        (llama_1, 4096, 30_527.7367488067),
+        (llama_1, 3072, 20221.2617),
+        (llama_1, 4096, 30527.7367488067),
         (nomic, 512, 1000.0),
         (nomic, 8192, 7453.48303),
     ] {
@@ -808,10 +811,10 @@ fn impossible_parameters_are_refused_with_a_remedy() {
         short_factor: vec![1.0, 1.0, -1.0, 1.0],
         ..lists(LongRopeAttention::FromFactor(4.0))
     };
-    let equal = Llama3 {
+    let exchanged = Llama3 {
         factor: 8.0,
         low_freq_factor: 4.0,
-        high_freq_factor: 4.0,
+        high_freq_factor: 1.0,
     };
     let zero_weight = AttentionFactor::Ratio {
         mscale: 0.0,
@@ -844,7 +847,7 @@ fn impossible_parameters_are_refused_with_a_remedy() {
             1,
             "length",
         ),
-        (Scaling::Llama3(equal), LLAMA_3, 1, "low_freq_factor"),
+        (Scaling::Llama3(exchanged), LLAMA_3, 1, "low_freq_factor"),
         (
             Scaling::Yarn(Yarn {
                 attention_factor: zero_weight,

@@ -259,8 +259,11 @@ fn a_claim_whose_test_asserts_nothing_stops_the_build() {
         "tests/claims/demo.rs",
         "#[test]\nfn two_and_two_are_four() {\n}\n",
     );
-    let faults = fixture.build().expect_err("broken");
-    assert!(faults.to_string().contains("asserts nothing"), "{faults}");
+    fixture.stops(
+        "tests/claims/demo.rs",
+        "asserts nothing",
+        "assert what the claim says",
+    );
 }
 
 #[test]
@@ -388,5 +391,82 @@ fn punctuation_in_formulae_is_not_taken_for_markdown() {
     assert!(
         !page.contains("<annotation"),
         "TeX is not left for the search to find"
+    );
+}
+
+#[test]
+fn a_chapter_that_is_no_text_stops_the_build() {
+    Fixture::new()
+        .chapter("one\0two\n")
+        .stops("src/one.md", "a NUL byte", "take it out");
+}
+
+#[test]
+fn a_chapter_of_ten_megabytes_stops_the_build() {
+    Fixture::new().chapter(&"word ".repeat(2 << 20)).stops(
+        "src/one.md",
+        "bytes, more than",
+        "split the chapter",
+    );
+}
+
+#[test]
+fn a_font_that_is_not_there_stops_the_build() {
+    let fixture = Fixture::new();
+    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
+    let style = "[output.html]\nadditional-css = [\"style.css\"]\n\n[output.html.playground]";
+    fixture.write(
+        "book.toml",
+        &settings.replace("[output.html.playground]", style),
+    );
+    fixture.write(
+        "style.css",
+        "@font-face { src: url(\"fonts/gone.woff2\"); }\n",
+    );
+    let faults = fixture.build().expect_err("broken").to_string();
+    assert!(faults.contains("asks for `fonts/gone.woff2`"), "{faults}");
+}
+
+#[test]
+fn a_second_build_at_the_same_time_is_turned_away() {
+    let fixture = Fixture::new();
+    let lock = fs::File::create(fixture.path("book.lock")).expect("a lock");
+    lock.lock().expect("held");
+    fixture.stops(
+        "book.lock",
+        "another build of this book",
+        "wait until it has ended",
+    );
+    drop(lock);
+    fixture.build().expect("built once the other has ended");
+}
+
+#[test]
+fn a_build_that_was_killed_has_lost_nothing() {
+    let fixture = Fixture::new();
+    fixture.build().expect("built");
+    let before = fs::read(fixture.path("book/one.html")).expect("a page");
+    fs::rename(fixture.path("book"), fixture.path("book.old")).expect("killed between two moves");
+    fixture.write("book.new/one.html", "half a page");
+    fixture
+        .chapter("{{#output unknown}}\n")
+        .build()
+        .expect_err("broken");
+    assert_eq!(
+        fs::read(fixture.path("book/one.html")).expect("back"),
+        before
+    );
+    assert!(!fixture.path("book.new").exists() && !fixture.path("book.old").exists());
+}
+
+#[test]
+fn a_place_that_cannot_hold_the_book_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("book.new", "a file where the folder should be");
+    fixture.build().expect_err("broken");
+    let faults = fixture.build().expect_err("broken").to_string();
+    assert!(
+        faults.contains("book.new") && faults.contains("then build again"),
+        "{faults}"
     );
 }

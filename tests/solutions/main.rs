@@ -1,6 +1,7 @@
-//! Tested solutions of the exercises, one module a chapter.
+//! The solutions of the exercises, one module a chapter, each tested.
 
 mod attention;
 mod learned_t5_alibi;
+mod rope;
 mod scaling;
 mod sinusoidal;

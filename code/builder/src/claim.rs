@@ -62,23 +62,23 @@ pub fn sentence(id: &str) -> String {
     id.rsplit("::").next().unwrap_or(id).replace('_', " ")
 }
 
-/// Reads every test in `folder` (relative to `root`), by claim id.
-///
-/// # Errors
-///
-/// A fault for each test that proves nothing; a file that cannot be read.
-pub fn read(root: &Path, folder: &Path) -> Result<BTreeMap<String, Claim>, Vec<Fault>> {
+/// Reads every test in `folder` (relative to `root`), by claim id, with a fault for each test that
+/// proves nothing and for what cannot be read.
+pub fn read(root: &Path, folder: &Path) -> (BTreeMap<String, Claim>, Vec<Fault>) {
     let unreadable = |file: &Path, error: io::Error| {
-        vec![Fault::new(
+        Fault::new(
             file,
             format!("the tests of the claims cannot be read: {error}"),
             "set `claims` under `[preprocessor.weave]` in book.toml to the folder of the tests",
-        )]
+        )
     };
-    let entries = fs::read_dir(root.join(folder)).map_err(|error| unreadable(folder, error))?;
     let mut claims = BTreeMap::new();
-    for entry in entries {
-        let path = entry.map_err(|error| unreadable(folder, error))?.path();
+    let entries = match fs::read_dir(root.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) => return (claims, vec![unreadable(folder, error)]),
+    };
+    let mut faults = Vec::new();
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let module = path
             .file_stem()
             .unwrap_or_default()
@@ -88,17 +88,17 @@ pub fn read(root: &Path, folder: &Path) -> Result<BTreeMap<String, Claim>, Vec<F
             continue;
         }
         let file = folder.join(path.file_name().unwrap_or_default());
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&file, error))?;
-        for claim in tests(&text, &module, &file) {
-            claims.insert(claim.id.clone(), claim);
+        match fs::read_to_string(&path) {
+            Ok(text) => claims.extend(
+                tests(&text, &module, &file)
+                    .into_iter()
+                    .map(|claim| (claim.id.clone(), claim)),
+            ),
+            Err(error) => faults.push(unreadable(&file, error)),
         }
     }
-    let faults: Vec<Fault> = claims.values().filter_map(Claim::faults).collect();
-    if faults.is_empty() {
-        Ok(claims)
-    } else {
-        Err(faults)
-    }
+    faults.extend(claims.values().filter_map(Claim::faults));
+    (claims, faults)
 }
 
 /// The tests in a formatted source file, those inside `proptest!` included.

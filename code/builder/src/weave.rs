@@ -173,6 +173,7 @@ struct Loom<'a> {
     claims: BTreeMap<String, Claim>,
     claimed: BTreeMap<String, Vec<Place>>,
     faults: Vec<Fault>,
+    all_read: bool,
 }
 
 /// The chapter under the needle.
@@ -217,11 +218,7 @@ struct FigureBlock {
 
 impl<'a> Loom<'a> {
     fn new(weave: &'a Weave, ctx: &PreprocessorContext, settings: Settings) -> Loom<'a> {
-        let mut faults = Vec::new();
-        let claims = claim::read(&ctx.root, &settings.claims).unwrap_or_else(|found| {
-            faults.extend(found);
-            BTreeMap::new()
-        });
+        let (claims, faults) = claim::read(&ctx.root, &settings.claims);
         Loom {
             weave,
             root: ctx.root.clone(),
@@ -230,6 +227,7 @@ impl<'a> Loom<'a> {
             claims,
             claimed: BTreeMap::new(),
             faults,
+            all_read: true,
         }
     }
 
@@ -242,16 +240,27 @@ impl<'a> Loom<'a> {
             marks: BTreeSet::new(),
         };
         let content = chapter.content.replace("\r\n", "\n");
+        if let Some(fault) = unreadable(&content, &page.file) {
+            self.faults.push(fault);
+            self.all_read = false;
+            return content;
+        }
         self.faults
             .extend(formula::stray_dollars(&content, &page.file));
-        let (fences, code) = code_ranges(&content);
+        let (fences, code, tables) = blocks(&content);
         let mut edits = Vec::new();
+        for table in tables {
+            edits.push((table.start..table.start, TABLE_OPENS.into()));
+            edits.push((table.end..table.end, TABLE_CLOSES.into()));
+        }
         for fence in fences {
             self.refuse_tildes(&content, &fence, &page);
             let woven = if fence.info == "figure" {
                 self.figure(&fence, &mut page)
             } else if fence.body.contains("{{#") {
-                self.listing(&content, &fence, &mut page)
+                self.listing(&fence, &mut page)
+            } else if content[..fence.range.start].ends_with('\n') {
+                Ok(code_block(&fence.info, fence.body.trim_end()) + "\n")
             } else {
                 continue;
             };
@@ -323,7 +332,7 @@ impl<'a> Loom<'a> {
         ))
     }
 
-    fn listing(&mut self, content: &str, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
+    fn listing(&mut self, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
         static INCLUDE: LazyLock<Regex> =
             LazyLock::new(|| pattern(r"^\{\{#include ([^\s:{}]+)(?::([\w-]+))?\}\}$"));
         let Some(found) = INCLUDE.captures(fence.body.trim()) else {
@@ -337,21 +346,26 @@ impl<'a> Loom<'a> {
             ));
         };
         let anchor = found.get(2).map(|anchor| anchor.as_str());
-        let path = self.included(&found[1], anchor, page)?;
+        let (path, text) = self.included(&found[1], anchor, page)?;
         page.listings += 1;
         self.weave.tally.count(|counts| counts.listings += 1);
         let number = page.number(page.listings);
         Ok(format!(
-            "<figure class=\"listing\" id=\"listing-{id}\">\n\n{fence}\n\n\
+            "<figure class=\"listing\" id=\"listing-{id}\">\n\n{code}\n\n\
              <figcaption>Listing {number}: <code>{path}</code></figcaption>\n</figure>\n",
             id = number.replace('.', "-"),
-            fence = content[fence.range.clone()].trim_end(),
+            code = code_block(&fence.info, &flush_left(&text)),
             path = path.display(),
         ))
     }
 
-    /// The file of an include, relative to the root, once its text is known to be there.
-    fn included(&self, path: &str, anchor: Option<&str>, page: &Page) -> Result<PathBuf, Fault> {
+    /// The file of an include, relative to the root, and the lines to show.
+    fn included(
+        &self,
+        path: &str,
+        anchor: Option<&str>,
+        page: &Page,
+    ) -> Result<(PathBuf, String), Fault> {
         let folder = page.file.parent().unwrap_or(Path::new(""));
         let file = normal(&folder.join(path)).ok_or_else(|| {
             Fault::new(
@@ -386,7 +400,7 @@ impl<'a> Loom<'a> {
                     ),
                 )
             })?,
-            None => text,
+            None => without_marks(text.lines()),
         };
         if shown.trim().is_empty() {
             return Err(Fault::new(
@@ -395,7 +409,7 @@ impl<'a> Loom<'a> {
                 "put the lines to show between the marks of its anchor",
             ));
         }
-        Ok(file)
+        Ok((file, shown))
     }
 
     /// Replaces the claims and values in a caption.
@@ -413,7 +427,10 @@ impl<'a> Loom<'a> {
             ("output", example) => self.output(example, page),
             ("claim", id) => self.claim(id, page),
             ("claims", "") => Ok(ALL_CLAIMS.into()),
-            ("table", name) => self.computed("table", name, figures::table(name), page),
+            ("table", name) => {
+                let table = self.computed("table", name, figures::table(name), page)?;
+                Ok(format!("{TABLE_OPENS}{table}\n{TABLE_CLOSES}"))
+            }
             ("value", name) => self.computed("value", name, figures::value(name), page),
             (verb, object) => Err(Fault::new(
                 &page.file,
@@ -466,7 +483,8 @@ impl<'a> Loom<'a> {
         self.weave.tally.count(|counts| counts.outputs += 1);
         Ok(format!(
             "<div class=\"output\">\n<p class=\"command\"><code>{command}</code></p>\n\n\
-             ````text\n{text}\n````\n\n</div>\n"
+             {}\n\n</div>\n",
+            code_block("text", &text),
         ))
     }
 
@@ -540,20 +558,22 @@ impl<'a> Loom<'a> {
                 .collect();
             text.push_str(&format!(
                 "\n### {} {{#{}}}\n\nClaimed in {}. <code>{}:{}</code>\n\n\
-                 <details>\n<summary>The test</summary>\n\n````rust\n{}\n````\n\n</details>\n",
+                 <details>\n<summary>The test</summary>\n\n{}\n\n</details>\n",
                 claim.sentence(),
                 claim.anchor(),
                 places.join(", "),
                 claim.file.display(),
                 claim.line,
-                claim.source,
+                code_block("rust", &claim.source),
             ));
         }
         text
     }
 
     fn refuse_unclaimed(&mut self) {
-        for claim in self.claims.values() {
+        // A chapter that could not be read may make them.
+        let claims = self.claims.values().filter(|_| self.all_read);
+        for claim in claims {
             if !self.claimed.contains_key(&claim.id) {
                 let mut fault = Fault::new(
                     &claim.file,
@@ -570,6 +590,24 @@ impl<'a> Loom<'a> {
     }
 }
 
+/// The longest chapter that is woven, in bytes. The longest of this book has a tenth of it.
+const LONGEST_CHAPTER: usize = 1 << 20;
+
+fn unreadable(content: &str, file: &Path) -> Option<Fault> {
+    if let Some(at) = content.find('\0') {
+        let remedy = "take it out; the file may have been cut off or be no text";
+        return Some(Fault::new(file, "a NUL byte", remedy).at(content, at));
+    }
+    (content.len() > LONGEST_CHAPTER).then(|| {
+        let thing = format!("{} bytes, more than {LONGEST_CHAPTER}", content.len());
+        Fault::new(
+            file,
+            thing,
+            "split the chapter, or include what is long from a file",
+        )
+    })
+}
+
 struct Fence {
     range: Range<usize>,
     info: String,
@@ -582,10 +620,17 @@ struct Directive {
     object: String,
 }
 
-/// The fenced blocks of a chapter, and the ranges of all code, in which nothing is replaced.
-fn code_ranges(content: &str) -> (Vec<Fence>, Vec<Range<usize>>) {
+/// A box of our own around a table: mdBook's scrolls too, but cannot be reached by keyboard.
+const TABLE_OPENS: &str =
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">\n\n";
+const TABLE_CLOSES: &str = "\n</div>\n\n";
+
+/// The fenced blocks of a chapter, the ranges of all code, in which nothing is replaced, and of
+/// the tables that stand at the margin.
+fn blocks(content: &str) -> (Vec<Fence>, Vec<Range<usize>>, Vec<Range<usize>>) {
     let mut fences: Vec<Fence> = Vec::new();
     let mut code = Vec::new();
+    let mut tables = Vec::new();
     let mut open = false;
     for (event, range) in Parser::new_ext(content, Options::all()).into_offset_iter() {
         match event {
@@ -607,10 +652,13 @@ fn code_ranges(content: &str) -> (Vec<Fence>, Vec<Range<usize>>) {
             }
             Event::End(pulldown_cmark::TagEnd::CodeBlock) => open = false,
             Event::Code(_) => code.push(range),
+            Event::Start(Tag::Table(_)) if content[..range.start].ends_with('\n') => {
+                tables.push(range);
+            }
             _ => {}
         }
     }
-    (fences, code)
+    (fences, code, tables)
 }
 
 fn directives(content: &str, code: &[Range<usize>]) -> Vec<Directive> {
@@ -675,8 +723,45 @@ fn anchored(text: &str, anchor: &str) -> Option<String> {
     let start = lines.iter().position(|line| mark(line, "ANCHOR: "))?;
     let end = lines.iter().position(|line| mark(line, "ANCHOR_END: "))?;
     let shown = lines.get(start + 1..end)?;
-    let shown = shown.iter().filter(|line| !line.contains("ANCHOR"));
-    Some(shown.copied().collect::<Vec<_>>().join("\n"))
+    Some(without_marks(shown.iter().copied()))
+}
+
+fn without_marks<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mark = |line: &&str| line.contains("ANCHOR: ") || line.contains("ANCHOR_END: ");
+    lines
+        .filter(|line| !mark(line))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A block of code as HTML. Unlike mdBook's own it can be reached, and so scrolled, by keyboard.
+/// Dollars, backticks and braces are kept from the steps that look for formulae and includes.
+fn code_block(info: &str, text: &str) -> String {
+    let class = info.split([',', ' ']).filter(|word| !word.is_empty());
+    let class: Vec<&str> = class.collect();
+    let language = if class.is_empty() {
+        "text".into()
+    } else {
+        class.join(" ")
+    };
+    let text = figures::kit::escape(text)
+        .replace('$', "&#36;")
+        .replace('`', "&#96;")
+        .replace("{{", "&#123;&#123;");
+    format!("<pre><code class=\"language-{language}\" tabindex=\"0\">{text}\n</code></pre>")
+}
+
+/// Lines from inside a function, moved to the margin.
+fn flush_left(text: &str) -> String {
+    let filled = || text.lines().filter(|line| !line.trim().is_empty());
+    let indent = filled()
+        .map(|line| line.len() - line.trim_start().len())
+        .min();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.get(indent.unwrap_or(0)..).unwrap_or("").trim_end())
+        .collect();
+    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 fn anchors(text: &str) -> String {
@@ -699,7 +784,7 @@ mod tests {
     #[test]
     fn directives_in_code_are_left_alone() {
         let text = "`{{#claim a::b}}` and\n\n```text\n{{#output x}}\n```\n\n{{#output y}}\n";
-        let (fences, code) = code_ranges(text);
+        let (fences, code, _) = blocks(text);
         assert_eq!(fences.len(), 1);
         let found = directives(text, &code);
         assert_eq!(found.len(), 1);
@@ -717,6 +802,14 @@ mod tests {
         assert_eq!(anchored(text, "two").as_deref(), Some("c"));
         assert_eq!(anchored(text, "three"), None);
         assert_eq!(anchors(text), "one, two");
+    }
+
+    #[test]
+    fn lines_from_inside_a_function_move_to_the_margin() {
+        assert_eq!(
+            flush_left("    if x {\n        y\n\n    }\n"),
+            "if x {\n    y\n\n}"
+        );
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn matrices() -> Result<Drawing, FigureError> {
         &x,
         &cells("query", LENGTH, 16, true),
         &rows,
-        (-8.0, 8.0),
+        (-16.0, 16.0),
     )
 }
 

@@ -1,5 +1,7 @@
 //! Figures of learned position tables.
 
+use std::sync::LazyLock;
+
 use ndarray::Array2;
 use plotters::prelude::SeriesLabelPosition;
 use positional_encoding::{learned, rope};
@@ -17,7 +19,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         name: "learned/minilm-similarity",
         title: "Similarity of the rows of the position table of all-MiniLM-L6-v2",
-        draw: minilm_similarity,
+        draw: minilm,
     },
     Figure {
         name: "learned/similarity-by-distance",
@@ -35,6 +37,15 @@ pub fn minilm_table() -> Array2<f64> {
         let at = 2 * (row * 384 + column);
         half_precision(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
     })
+}
+
+/// The similarity of every pair of rows of [`minilm_table`], computed once.
+///
+/// Shape `(512, 512)`; see [`learned::similarity`].
+pub fn minilm_similarity() -> &'static Array2<f64> {
+    static SIMILARITY: LazyLock<Array2<f64>> =
+        LazyLock::new(|| learned::similarity(minilm_table().view()));
+    &SIMILARITY
 }
 
 /// The value of a finite IEEE half-precision number.
@@ -85,7 +96,7 @@ pub fn explained_by_distance(similarity: &Array2<f64>) -> f64 {
 fn trained_table() -> Result<[Array2<f64>; 2], FigureError> {
     let before = learned::random_table(48, 16, 1);
     let mut after = before.clone();
-    learned::train(&mut after, learned::neighbourhood(48, 2).view(), 2.0, 400)?;
+    learned::train(&mut after, learned::neighbourhood(48, 2).view(), 4.0, 200)?;
     Ok([before, after])
 }
 
@@ -128,8 +139,8 @@ fn training() -> Result<Drawing, FigureError> {
     )
 }
 
-fn minilm_similarity() -> Result<Drawing, FigureError> {
-    let similarity = learned::similarity(minilm_table().view());
+fn minilm() -> Result<Drawing, FigureError> {
+    let similarity = minilm_similarity();
     // Each cell is the mean of two rows by two columns: a quarter of the bytes, the same bands.
     let rows: Vec<Vec<f64>> = (0..256)
         .map(|row| {
@@ -150,7 +161,7 @@ fn minilm_similarity() -> Result<Drawing, FigureError> {
 }
 
 fn similarity_by_distance() -> Result<Drawing, FigureError> {
-    let real = mean_by_distance(&learned::similarity(minilm_table().view()));
+    let real = mean_by_distance(minilm_similarity());
     let [_, small] = trained_table()?;
     let small = mean_by_distance(&learned::similarity(small.view()));
     // The inner product of two sinusoidal rows over their squared norm: a mean of cosines.

@@ -5,15 +5,18 @@
 //! for. What a module offers stands at the top of its file, in its `FIGURES`, `TABLES` and
 //! `VALUES`; [`kit`] is what they are drawn with.
 
-mod alibi;
-mod attention;
+pub mod alibi;
+pub mod attention;
+pub mod config;
 pub mod kit;
 pub mod lab;
 mod learned;
 pub mod record;
+pub mod learned;
+pub mod rope;
 pub mod scaling;
-mod sinusoidal;
-mod t5;
+pub mod sinusoidal;
+pub mod t5;
 
 use positional_encoding::Error;
 
@@ -71,6 +74,7 @@ pub enum FigureError {
 const FIGURES: &[&[Figure]] = &[
     attention::FIGURES,
     sinusoidal::FIGURES,
+    rope::FIGURES,
     learned::FIGURES,
     t5::FIGURES,
     alibi::FIGURES,
@@ -79,6 +83,15 @@ const FIGURES: &[&[Figure]] = &[
 ];
 const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES, lab::TABLES];
 const VALUES: &[&[Text]] = &[lab::VALUES];
+    config::FIGURES,
+];
+const TABLES: &[&[Text]] = &[
+    sinusoidal::TABLES,
+    rope::TABLES,
+    scaling::TABLES,
+    config::TABLES,
+];
+const VALUES: &[&[Text]] = &[];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {

@@ -9,11 +9,11 @@ fn main() {
     let paper = alibi::bias(&[0.5], &query, &keys, Direction::Causal);
     let paper = paper.index_axis_move(Axis(0), 0);
     let bloom = alibi::column_bias(&[0.5], &keys);
-    let wrong = -&paper;
+    let wrong = 0.0 - &paper;
 
-    print("paper, -m (i - j)", &paper);
-    print("BLOOM, +m j", &bloom);
-    print("wrong sign, +m (i - j)", &wrong);
+    print("paper: -slope (query - key)", &paper);
+    print("BLOOM: +slope key", &bloom);
+    print("wrong sign: +slope (query - key)", &wrong);
     // ANCHOR_END: main
 }
 

@@ -14,7 +14,8 @@ fn main() {
 }
 
 // ANCHOR: loss
-/// An invented loss in nats: each token of context helps, less and less, and none past 512.
+/// An invented loss in nats. Each token of context helps, less and less,
+/// and none helps past 512.
 fn loss(context: usize) -> f64 {
     let used = context.min(511);
     2.8 + 1.2 / ((used + 1) as f64).sqrt()

@@ -6,10 +6,10 @@ fn main() -> Result<(), positional_encoding::Error> {
     // ANCHOR: main
     let mut table = learned::random_table(48, 16, 1);
     let target = learned::neighbourhood(48, 2);
-    let losses = learned::train(&mut table, target.view(), 2.0, 400)?;
+    let losses = learned::train(&mut table, target.view(), 4.0, 200)?;
 
     println!("step   loss (nats)");
-    for step in [0, 25, 50, 100, 399] {
+    for step in [0, 10, 25, 50, 199] {
         println!("{step:>4}   {:.3}", losses[step]);
     }
 

@@ -5,7 +5,7 @@ use positional_encoding::{Error, attention, learned};
 
 fn main() -> Result<(), Error> {
     let mut table = learned::random_table(48, 16, 1);
-    learned::train(&mut table, learned::neighbourhood(48, 2).view(), 2.0, 400)?;
+    learned::train(&mut table, learned::neighbourhood(48, 2).view(), 4.0, 200)?;
 
     // ANCHOR: main
     let longer = learned::interpolate(table.view(), 95)?;

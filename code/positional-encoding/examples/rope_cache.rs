@@ -1,6 +1,6 @@
 //! Decoding with a cache: the new token needs its own position, not position 0.
 
-use ndarray::{Array3, Axis, Slice};
+use ndarray::Array3;
 use positional_encoding::Error;
 use positional_encoding::rope::{Layout, apply, inv_freq, shift_cache};
 
@@ -11,13 +11,9 @@ fn score(query: &Array3<f64>, key: &Array3<f64>) -> f64 {
 // ANCHOR: example
 fn main() -> Result<(), Error> {
     let (inv_freq, layout) = (inv_freq(8, 10_000.0)?, Layout::Half);
-    // Six tokens, one head. The last is the one that has just been made.
-    let unrotated = Array3::from_shape_fn((6, 1, 8), |(s, _, j)| ((3 * s + j) as f64).sin());
-    let token = |s: usize| {
-        unrotated
-            .slice_axis(Axis(0), Slice::from(s..s + 1))
-            .to_owned()
-    };
+    // Token s, one head of eight entries. The sixth has just been made.
+    let entry = |s: usize, j: usize| ((3 * s + j) as f64).sin();
+    let token = |s| Array3::from_shape_fn((1, 1, 8), |(_, _, j)| entry(s, j));
 
     let mut cached_key = token(4);
     apply(&mut cached_key, &[4], &inv_freq, layout)?;
@@ -25,20 +21,16 @@ fn main() -> Result<(), Error> {
     for (what, position) in [("position 5", 5), ("position 0", 0)] {
         let mut query = token(5);
         apply(&mut query, &[position], &inv_freq, layout)?;
-        println!(
-            "new query at {what}: score {:.6}",
-            score(&query, &cached_key)
-        );
+        let score = score(&query, &cached_key);
+        println!("new query at {what}: score {score:.6}");
     }
 
     // The two oldest tokens are dropped: what is left moves back by two.
     shift_cache(&mut cached_key, -2, &inv_freq, layout)?;
     let mut query = token(5);
     apply(&mut query, &[3], &inv_freq, layout)?;
-    println!(
-        "after the shift, at 3:   score {:.6}",
-        score(&query, &cached_key)
-    );
+    let score = score(&query, &cached_key);
+    println!("after the shift, at 3:   score {score:.6}");
     Ok(())
 }
 // ANCHOR_END: example

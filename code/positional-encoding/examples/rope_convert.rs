@@ -31,7 +31,10 @@ fn main() -> Result<(), Error> {
         );
     }
     if let Err(error) = convert_weight(key_weight.view(), &query_heads, from, to) {
-        println!("\nkey with the query's heads:\n{error}");
+        println!("\nkey with the query's heads:");
+        for line in error.to_string().split("; ") {
+            println!("  {line}");
+        }
     }
     Ok(())
 }

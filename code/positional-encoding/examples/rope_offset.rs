@@ -1,20 +1,22 @@
 //! "bit" looks at "dog" from one place and another: with stamps added, and with both rotated.
 
-use ndarray::Array1;
+use ndarray::arr1;
 use positional_encoding::Error;
 use positional_encoding::rope::{Layout, inv_freq, rotate};
 use positional_encoding::sinusoidal::encoding;
 
 // ANCHOR: example
-fn added(query: &[f64], m: usize, key: &[f64], n: usize) -> Result<f64, Error> {
-    let q = Array1::from(query.to_vec()) + encoding(m, query.len())?;
-    let k = Array1::from(key.to_vec()) + encoding(n, key.len())?;
+type Head = [f64; 8];
+
+fn added(query: Head, m: usize, key: Head, n: usize) -> Result<f64, Error> {
+    let q = arr1(&query) + encoding(m, 8)?;
+    let k = arr1(&key) + encoding(n, 8)?;
     Ok(q.dot(&k))
 }
 
-fn rotated(query: &[f64], m: usize, key: &[f64], n: usize) -> Result<f64, Error> {
-    let inv_freq = inv_freq(query.len(), 10_000.0)?;
-    let (mut q, mut k) = (query.to_vec(), key.to_vec());
+fn rotated(query: Head, m: usize, key: Head, n: usize) -> Result<f64, Error> {
+    let inv_freq = inv_freq(8, 10_000.0)?;
+    let (mut q, mut k) = (query, key);
     rotate(&mut q, m, &inv_freq, Layout::Interleaved)?;
     rotate(&mut k, n, &inv_freq, Layout::Interleaved)?;
     Ok(q.iter().zip(k).map(|(a, b)| a * b).sum())
@@ -25,7 +27,8 @@ fn main() -> Result<(), Error> {
     let dog = [1.1, 0.2, 0.6, -0.5, -0.3, 0.8, 0.4, 0.9];
     println!(" bit  dog      added    rotated");
     for (m, n) in [(2, 1), (12, 11), (112, 111), (2, 4)] {
-        let (added, rotated) = (added(&bit, m, &dog, n)?, rotated(&bit, m, &dog, n)?);
+        let added = added(bit, m, dog, n)?;
+        let rotated = rotated(bit, m, dog, n)?;
         println!("{m:4} {n:4}   {added:8.4}   {rotated:8.4}");
     }
     Ok(())

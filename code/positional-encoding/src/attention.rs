@@ -71,6 +71,9 @@ fn scaled_products(queries: ArrayView2<f64>, keys: ArrayView2<f64>) -> Array2<f6
 /// which changes nothing but keeps the exponentials from overflowing. A score of `−∞` gets
 /// weight zero, a row of nothing but `−∞` a row of zeros; a NaN or `+∞` makes its row NaN.
 ///
+/// Error: a relative `(largest − score + key_len + 3) · 1.2e-16` at most against 100-digit
+/// arithmetic; what is below the smallest normal number, 2.2e-308, loses its digits.
+///
 /// ```
 /// use ndarray::array;
 /// use positional_encoding::attention::softmax;
@@ -164,6 +167,9 @@ pub fn attention(
 /// Shapes as for [`attention`]; `bias` is `(seq_len, key_len)`, in the units of the score, after
 /// the division by `√head_dim`. This is the door that ALiBi and the relative bias of T5 come in
 /// by. A bias of `−∞` hides a key from a query.
+///
+/// Error: below 1e-15 against 100-digit arithmetic for entries and biases up to 2, widths up to 16
+/// and up to 33 keys. It grows with the size of the scores, as that of [`softmax`] does.
 ///
 /// # Errors
 ///

@@ -306,10 +306,10 @@ pub fn read(bytes: &[u8], length: Option<usize>) -> Result<Model, Error> {
     let mut keys = Keys::new(levels(&file)?);
     keys.notes = repeated;
     let (model_type, family) = family(&mut keys, &file)?;
-    if keys.levels.len() > 1 {
-        let path = keys.levels[0].path.trim_end_matches('.');
-        let note = format!("the text model's keys are those of {path}");
-        keys.note(note);
+    let path = keys.levels[0].path.clone();
+    if !path.is_empty() {
+        let path = path.trim_end_matches('.');
+        keys.note(format!("the text model's keys are those of {path}"));
     }
     let scheme = schemes::of(&mut keys, &family, length)?;
     let tables = match scheme {
@@ -351,7 +351,7 @@ pub fn read_from(stream: impl Read, length: Option<usize>) -> Result<Model, Erro
 
 fn check_length(length: Option<usize>) -> Result<(), Error> {
     match length {
-        Some(length) if length == 0 || length as f64 > LARGEST_COUNT => Err(Error::Parameter {
+        Some(length) if length == 0 || length as u64 > LARGEST_COUNT => Err(Error::Parameter {
             name: "length",
             given: length.to_string(),
             allowed: "a whole number from 1 to 2^53".into(),
@@ -478,6 +478,9 @@ fn note_unread(keys: &mut Keys) {
         "kv_channels",
     ];
     let silent = [
+        "v_head_dim",
+        "swa_v_head_dim",
+        "index_head_dim",
         "max_length",
         "use_position_ids",
         "position_ids",

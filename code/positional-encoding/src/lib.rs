@@ -3,8 +3,8 @@
 pub mod alibi;
 pub mod attention;
 pub mod block;
-mod direction;
 pub mod config;
+mod direction;
 mod error;
 pub mod learned;
 pub mod precision;

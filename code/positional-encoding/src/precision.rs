@@ -79,7 +79,7 @@ pub fn angle(position: usize, frequency: f64, format: Format) -> f64 {
 ///
 /// Before it is taken to the nearest turn, the error is `position` times the rounding of a
 /// frequency, so it grows in proportion to the position until it cannot grow any more: at π the
-/// hand points the other way.
+/// arrow points the other way.
 ///
 /// ```
 /// use positional_encoding::{precision::{Format, angle_error}, rope::inv_freq};

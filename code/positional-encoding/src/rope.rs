@@ -25,7 +25,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    // ANCHOR: layout
     /// The two entries that pair `i` of `pairs` consists of.
     ///
     /// ```
@@ -33,6 +32,7 @@ impl Layout {
     /// assert_eq!(Layout::Interleaved.pair(1, 4), [2, 3]);
     /// assert_eq!(Layout::Half.pair(1, 4), [1, 5]);
     /// ```
+    // ANCHOR: layout
     pub fn pair(self, i: usize, pairs: usize) -> [usize; 2] {
         match self {
             Layout::Interleaved => [2 * i, 2 * i + 1],
@@ -45,6 +45,10 @@ impl Layout {
 /// The frequencies `base^(-2i / rotary_dim)`, in radians per position, fastest first.
 ///
 /// Shape `(rotary_dim / 2,)`. Su et al. 2021, section 3.2.2.
+///
+/// Error: a relative `(1 + ln base) * 1.3e-16` at most against 100-digit arithmetic, 1.9e-15 for
+/// base 1,000,000, since `ln base` magnifies the rounding of the exponent; for a base above 1, at
+/// most 1.2e-16 in radians per position.
 ///
 /// # Errors
 ///
@@ -94,6 +98,10 @@ pub fn rotate_pair([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
 /// `x` has shape `(head_dim,)`; its first `2 · inv_freq.len()` entries turn and the rest stay
 /// (partial rotary). Su et al. 2021, equation 34.
 ///
+/// Error: with frequencies of [`inv_freq`](fn@inv_freq), at most `position · 2.3e-16 + 9e-16` of
+/// the pair's length against 100-digit arithmetic for positions up to one million; 1.4e-10 is the
+/// largest seen. Of the two parts, half is the rounding of the frequency, half that of the angle.
+///
 /// # Errors
 ///
 /// [`Error::Shape`] where there are more frequencies than pairs in `x`.
@@ -127,7 +135,7 @@ pub fn rotate(
 /// `x` has shape `(seq_len, heads, head_dim)`, queries or keys, and `positions` shape
 /// `(seq_len,)`. The positions are the caller's to say: `5..9` for the tokens after a cache of
 /// five, [`positions_from_mask`] for a padded row, a fresh start for each document of a packed
-/// one.
+/// one. Error: as for [`rotate`], with the same numbers to the last bit.
 ///
 /// # Errors
 ///
@@ -370,25 +378,17 @@ impl Heads {
     pub fn row_order(&self, from: Layout, to: Layout) -> Result<Vec<usize>, Error> {
         self.check()?;
         let rotating = lanes(from, to, self.rotary_dim)?;
-        let within: Vec<usize> = rotating
-            .into_iter()
-            .chain(self.rotary_dim..self.head_dim)
-            .collect();
-        Ok((0..self.count)
-            .flat_map(|head| within.iter().map(move |lane| head * self.head_dim + lane))
+        let staying = self.rotary_dim..self.head_dim;
+        let within: Vec<usize> = rotating.into_iter().chain(staying).collect();
+        let first_rows = (0..self.count).map(|head| head * self.head_dim);
+        Ok(first_rows
+            .flat_map(|first| within.iter().map(move |lane| first + lane))
             .collect())
     }
     // ANCHOR_END: row_order
 
     fn check(&self) -> Result<(), Error> {
-        if self.rotary_dim > self.head_dim {
-            return Err(Error::Parameter {
-                name: "rotary_dim",
-                given: self.rotary_dim.to_string(),
-                allowed: format!("at most head_dim, {}", self.head_dim),
-                remedy: "give the part of a head that turns".into(),
-            });
-        }
+        check_part(self.rotary_dim, self.head_dim)?;
         if self
             .count
             .checked_mul(self.head_dim)
@@ -565,15 +565,7 @@ pub fn proportional_inv_freq(
     rotary_dim: usize,
     base: f64,
 ) -> Result<Vec<f64>, Error> {
-    let whole = Heads {
-        count: 1,
-        head_dim,
-        rotary_dim,
-    };
-    whole.check()?;
-    if rotary_dim > 0 {
-        check_even("rotary_dim", rotary_dim)?;
-    }
+    check_part(rotary_dim, head_dim)?;
     let mut frequencies = inv_freq(head_dim, base)?;
     frequencies[rotary_dim / 2..].fill(0.0);
     Ok(frequencies)
@@ -652,6 +644,18 @@ fn check_blocks(head_dim: usize, axes: usize, pairs: usize) -> Result<(), Error>
         });
     }
     check_width("x", head_dim, axes.saturating_mul(pairs))
+}
+
+fn check_part(rotary_dim: usize, head_dim: usize) -> Result<(), Error> {
+    if rotary_dim > head_dim || !rotary_dim.is_multiple_of(2) {
+        return Err(Error::Parameter {
+            name: "rotary_dim",
+            given: rotary_dim.to_string(),
+            allowed: format!("an even number up to head_dim, {head_dim}"),
+            remedy: "give the part of a head that turns".into(),
+        });
+    }
+    Ok(())
 }
 
 fn check_even(name: &'static str, given: usize) -> Result<(), Error> {

@@ -5,6 +5,10 @@
 //! sine, at this current length?", with the same type, [`Frequencies`]. The functions are one
 //! rule each; [`Scaling`] names the rule as a value.
 //!
+//! The errors stated are relative, against 100-digit arithmetic, and twice the largest measured or
+//! more, for bases from 2,000 to 5,000,000, widths up to 256, factors up to 64 and a current length
+//! of one million. Attention factors are within 5e-16 for every rule.
+//!
 //! ```
 //! use positional_encoding::scaling::{Scaling, Trained, Yarn};
 //!
@@ -115,7 +119,8 @@ pub fn pairs_never_turning(inv_freq: &[f64], trained_length: usize) -> usize {
 
 /// Position interpolation, `linear` in model files: every frequency divided by `factor`.
 ///
-/// The same as dividing every position by it. Chen et al. 2023, section 2.3.
+/// The same as dividing every position by it. Chen et al. 2023, section 2.3. Error: at most
+/// 2e-15.
 ///
 /// # Errors
 ///
@@ -165,7 +170,8 @@ pub fn ntk_aware_base(trained: &Trained, factor: f64) -> Result<f64, Error> {
 }
 // ANCHOR_END: ntk
 
-/// NTK-aware scaling: the frequencies of a larger base, [`ntk_aware_base`].
+/// NTK-aware scaling: the frequencies of a larger base, [`ntk_aware_base`]. Error: at most
+/// 4e-15.
 ///
 /// # Errors
 ///
@@ -190,7 +196,8 @@ pub fn ntk_aware(trained: &Trained, factor: f64) -> Result<Frequencies, Error> {
 /// Dynamic NTK as the paper writes it: NTK-aware with `factor = max(1, seq_len / length)`.
 ///
 /// Peng et al. 2023, section 3.3. The base follows the current length, so keys cached after
-/// rotation belong to the base of an earlier length: cache them unrotated.
+/// rotation belong to the base of an earlier length: cache them unrotated. Error: at most
+/// 4e-15.
 ///
 /// # Errors
 ///
@@ -216,7 +223,7 @@ pub fn dynamic_ntk(trained: &Trained, seq_len: usize) -> Result<Frequencies, Err
 ///
 /// NTK-aware with `factor · seq_len / length - (factor - 1)`, and with the base as trained up
 /// to `length`. Equal to [`dynamic_ntk`] only for `factor` 1; a larger one stretches sooner.
-/// `dynamic` in model files means this form.
+/// `dynamic` in model files means this form. Error: at most 4e-15.
 ///
 /// # Errors
 ///
@@ -268,7 +275,8 @@ impl Default for ByParts {
 
 /// NTK-by-parts: slow pairs interpolated, fast pairs untouched, a ramp in turns between.
 ///
-/// Peng et al. 2023, equations 17 to 20.
+/// Peng et al. 2023, equations 17 to 20. Error: at most 5e-15; where little of a frequency is kept, the
+/// error of that little is magnified by `factor`.
 ///
 /// # Errors
 ///
@@ -374,10 +382,14 @@ impl Default for Yarn {
 /// [`ntk_by_parts`]; the reference code and its descendants run the ramp over the pair's index
 /// instead, [`Ramp::WholePairs`] or [`Ramp::Pairs`].
 ///
+/// Error: at most 5e-15, but 3e-14 for [`Ramp::Pairs`], whose unrounded bounds come from
+/// logarithms.
+///
 /// # Errors
 ///
 /// [`Error::Parameter`] where `factor` is not a finite number above zero, the bounds are not
-/// finite with `0 <= beta_slow < beta_fast` (above zero for a ramp over pairs), an explicit
+/// finite with `0 <= beta_slow < beta_fast` (above zero, and equal allowed, for a ramp over
+/// pairs), an explicit
 /// attention factor or a weight is not a finite number above zero, no pair lies near the ramp,
 /// or `trained` is impossible.
 ///
@@ -466,7 +478,7 @@ pub fn pair_turning(trained: &Trained, turns: f64) -> Result<f64, Error> {
 // ANCHOR: yarn_band
 pub fn yarn_band(trained: &Trained, yarn: &Yarn) -> Result<(f64, f64), Error> {
     check_factor(yarn.factor)?;
-    check_bounds(("beta_slow", yarn.beta_slow), ("beta_fast", yarn.beta_fast))?;
+    check_order(("beta_slow", yarn.beta_slow), ("beta_fast", yarn.beta_fast))?;
     let mut low = pair_turning(trained, yarn.beta_fast)?;
     let mut high = pair_turning(trained, yarn.beta_slow)?;
     if yarn.ramp == Ramp::WholePairs {
@@ -569,12 +581,13 @@ impl Default for Llama3 {
 /// Llama 3's three bands of wavelengths: alone, blended, divided.
 ///
 /// As in the model's published code. NTK-by-parts said in wavelengths: with bounds 1 and 4 it
-/// is [`ntk_by_parts`] with `alpha` 1 and `beta` 4, to the last bit.
+/// is [`ntk_by_parts`] with `alpha` 1 and `beta` 4, to the last bit. Error: at most 2e-14,
+/// as its ramp is narrower.
 ///
 /// # Errors
 ///
 /// [`Error::Parameter`] where `factor` is not a finite number above zero, the bounds are not
-/// finite with `0 <= low_freq_factor < high_freq_factor`, or `trained` is impossible.
+/// finite with `0 <= low_freq_factor <= high_freq_factor` (equal ones make a step), or `trained` is impossible.
 ///
 /// ```
 /// use positional_encoding::scaling::{self, Llama3, Trained};
@@ -591,11 +604,11 @@ pub fn llama3(trained: &Trained, llama3: &Llama3) -> Result<Frequencies, Error> 
     let (low, high) = (llama3.low_freq_factor, llama3.high_freq_factor);
     let factor = llama3.factor;
     check_factor(factor)?;
-    check_bounds(("low_freq_factor", low), ("high_freq_factor", high))?;
+    check_order(("low_freq_factor", low), ("high_freq_factor", high))?;
     let length = trained.length as f64;
     let scale = |w: f64| {
         let wavelength = TAU / w;
-        if wavelength < length / high {
+        if wavelength < length / high || (low == high && wavelength == length / high) {
             return w;
         }
         if wavelength > length / low {
@@ -635,7 +648,8 @@ pub struct LongRope {
 ///
 /// Ding et al. 2024. The list is chosen by the **current** length, strictly: `seq_len` equal
 /// to the trained length is still short. Keys rotated before the switch do not fit those after
-/// it. The attention factor is `√(1 + ln s / ln length)`, 1 where `s` is at most 1.
+/// it. The attention factor is `√(1 + ln s / ln length)`, 1 where `s` is at most 1. Error: at
+/// most 2e-15.
 ///
 /// # Errors
 ///
@@ -851,6 +865,14 @@ fn check_bounds(low: (&'static str, f64), high: (&'static str, f64)) -> Result<(
                  pairs"
             .into(),
     })
+}
+
+/// Bounds that may be equal: the blend between them is then a step.
+fn check_order(low: (&'static str, f64), high: (&'static str, f64)) -> Result<(), Error> {
+    if low.1 == high.1 && low.1.is_finite() && low.1 >= 0.0 {
+        return Ok(());
+    }
+    check_bounds(low, high)
 }
 
 fn check_falling(trained: &Trained) -> Result<(), Error> {

@@ -11,8 +11,9 @@
 //! An odd `d_model` keeps this layout and stops early: its last sine has no cosine beside it.
 //! Two laws need every cosine, so [`shift_matrix`] and [`table_by_rotation`] refuse odd widths.
 //!
-//! Positions are exact up to 2^53. The angle `pos * inv_freq[i]` is rounded once, so the entries
-//! of position `pos` are within about `pos * 2.3e-16` of the true ones: 3e-11 at position 131,072.
+//! Positions are exact up to 2^53. The angle `pos * inv_freq[i]` is rounded once, and the
+//! frequency before it, so the entries of position `pos` are within about `pos * 2.3e-16` of the
+//! true ones: 3e-11 at position 131,072.
 
 use std::f64::consts::TAU;
 
@@ -33,6 +34,9 @@ pub const MAX_ENTRIES: usize = 1 << 27;
 ///
 /// Shape `(d_model / 2,)`, rounded up where `d_model` is odd: the last sine has a frequency too.
 /// Vaswani et al. 2017, section 3.5.
+///
+/// Error: a relative 1.3e-15 at most against 100-digit arithmetic, for the rounding of the exponent
+/// is magnified by `ln 10000`; and at most 1.2e-16 in radians per position.
 ///
 /// # Errors
 ///
@@ -81,6 +85,10 @@ pub fn wavelengths(d_model: usize) -> Result<Vec<f64>, Error> {
 /// Shape `(d_model,)`, interleaved: entries `2i` and `2i + 1` are the sine and cosine of pair `i`.
 /// Vaswani et al. 2017, section 3.5.
 ///
+/// Error: at most `position * 2.3e-16 + 2.3e-16` against 100-digit arithmetic for positions up to
+/// one million, since the frequency and the angle are each rounded once; 1.4e-10 is the largest
+/// seen.
+///
 /// # Errors
 ///
 /// [`Error::Parameter`] where `d_model` is zero or above [`MAX_ENTRIES`].
@@ -108,7 +116,7 @@ pub fn encoding(position: usize, d_model: usize) -> Result<Array1<f64>, Error> {
 
 /// The encodings of positions `0..seq_len`, one a row.
 ///
-/// Shape `(seq_len, d_model)`; row `p` equals [`encoding`]`(p, d_model)`.
+/// Shape `(seq_len, d_model)`; row `p` equals [`encoding`]`(p, d_model)`, and its error with it.
 ///
 /// # Errors
 ///
@@ -286,6 +294,10 @@ pub const BLOCK: usize = 256;
 /// do not build up. No entry is further from [`table`] than the rounding of the angle itself,
 /// 3e-11 at position 131,072.
 ///
+/// Error: at most `position * 1.2e-16 + 3e-14` against 100-digit arithmetic for positions up to one
+/// million, half of what [`table`] may be off by. The frequency is rounded here too, but the angle
+/// of a directly computed row is not.
+///
 /// # Errors
 ///
 /// [`Error::Parameter`] where a size is zero, `d_model` is odd, or the table has more than
@@ -302,10 +314,11 @@ pub const BLOCK: usize = 256;
 pub fn table_by_rotation(seq_len: usize, d_model: usize) -> Result<Array2<f64>, Error> {
     check_size(seq_len, d_model)?;
     check_even(d_model)?;
+    let inv_freq = inv_freq(d_model)?;
     let shifts = table(seq_len.min(BLOCK), d_model)?;
     let mut table = Array2::zeros((seq_len, d_model));
     for (block, mut rows) in table.axis_chunks_iter_mut(Axis(0), BLOCK).enumerate() {
-        let anchor = encoding(block * BLOCK, d_model)?;
+        let anchor = anchor(block * BLOCK, &inv_freq);
         for (row, shift) in rows.rows_mut().into_iter().zip(shifts.rows()) {
             turn(anchor.view(), shift, row);
         }
@@ -313,6 +326,22 @@ pub fn table_by_rotation(seq_len: usize, d_model: usize) -> Result<Array2<f64>, 
     Ok(table)
 }
 // ANCHOR_END: table_by_rotation
+
+/// The encoding of one position, with what the rounding of each angle took put back.
+// ANCHOR: anchor
+fn anchor(position: usize, inv_freq: &[f64]) -> Array1<f64> {
+    let position = position as f64;
+    let mut anchor = Array1::zeros(2 * inv_freq.len());
+    for (i, &frequency) in inv_freq.iter().enumerate() {
+        let angle = position * frequency;
+        let lost = position.mul_add(frequency, -angle);
+        let (sin, cos) = angle.sin_cos();
+        anchor[2 * i] = sin + lost * cos;
+        anchor[2 * i + 1] = cos - lost * sin;
+    }
+    anchor
+}
+// ANCHOR_END: anchor
 
 /// Writes the encoding of `a + k` from those of `a` and `k`, by the addition theorems.
 // ANCHOR: turn
@@ -359,7 +388,7 @@ pub fn tensor2tensor_inv_freq(d_model: usize) -> Result<Vec<f64>, Error> {
 /// The encoding of one position in Tensor2Tensor's layout: all sines, then all cosines.
 ///
 /// Shape `(d_model,)`; where `d_model` is odd the last entry is zero. The frequencies are those of
-/// [`tensor2tensor_inv_freq`], so this is **not** a permutation of [`encoding`].
+/// [`tensor2tensor_inv_freq`], so this is **not** a permutation of [`encoding`]. Error: as there.
 ///
 /// # Errors
 ///
@@ -538,6 +567,7 @@ mod tests {
         match result.expect_err("an error") {
             Error::Parameter { name, .. } | Error::Shape { name, .. } => name,
             Error::Position { .. } => "position",
+            other => panic!("an error of another kind: {other}"),
         }
     }
 

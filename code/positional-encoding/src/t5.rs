@@ -17,8 +17,9 @@ use crate::{Direction, Error};
 /// key into bucket 0. T5 uses 32 buckets and a `max_distance` of 128. Raffel et al. 2020,
 /// section 2.1; the exact function is the one of the released code.
 ///
-/// The logarithm is taken in f64. For T5's own sizes the result was checked in exact arithmetic;
-/// for others a distance that lies exactly on an edge may fall one bucket lower.
+/// Error: none for T5's own sizes, checked in whole numbers. The logarithm is taken in f64, so for
+/// others a distance that lies exactly on an edge may fall one bucket lower: with 9 causal buckets
+/// up to 128, the distances 8, 16 and 64 do. No distance was found to fall higher.
 ///
 /// # Errors
 ///
@@ -75,7 +76,8 @@ fn one_sided(distance: usize, buckets: usize, max_distance: usize) -> usize {
     if distance < exact {
         return distance;
     }
-    let part = (distance as f64 / exact as f64).ln() / (max_distance as f64 / exact as f64).ln();
+    let past_exact = |distance: usize| (distance as f64 / exact as f64).ln();
+    let part = past_exact(distance) / past_exact(max_distance);
     let logarithmic = (part * (buckets - exact) as f64) as usize;
     (exact + logarithmic).min(buckets - 1)
 }

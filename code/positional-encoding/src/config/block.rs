@@ -68,41 +68,108 @@ pub(super) const LOCAL_BASE: &[&str] = &[
     "rope_local_base_freq",
     "local_rope_theta",
     "rope_local_theta",
+    "swa_rope_theta",
 ];
 
+/// Settings that no object of the file holds: told by its outer keys, or the model type's.
+#[derive(Debug)]
+pub(super) struct Outside {
+    path: String,
+    map: Map<String, Value>,
+    is_default: bool,
+    has_local_base: bool,
+    scales_both: bool,
+}
+
+impl Outside {
+    pub(super) fn read(keys: &mut Keys, family: &Family) -> Result<Self, Error> {
+        let found = match outer_settings(keys)? {
+            Some(Given { value, key }) => Some((key, value, false)),
+            None => family.rope_parameters().map(|map| {
+                let path = format!("rope_parameters of {}", family.name);
+                (path, map, true)
+            }),
+        };
+        let (path, map, is_default) = found.unwrap_or_default();
+        Ok(Self {
+            path,
+            map,
+            is_default,
+            has_local_base: keys.has(LOCAL_BASE) || family.setting("local").is_some(),
+            scales_both: family.has("scaling=both"),
+        })
+    }
+}
+
+/// The settings as keys beside the others: of gpt-oss's first files, and of Nomic's.
+fn outer_settings(keys: &mut Keys) -> Result<Option<Given<Map<String, Value>>>, Error> {
+    let yarn = keys.positive(&["rope_scaling_factor"])?;
+    let dynamic = keys.positive(&["rotary_scaling_factor"])?;
+    let mut map = Map::new();
+    let key = match (yarn, dynamic) {
+        (Some(factor), _) => {
+            let fast = keys.positive(&["rope_ntk_beta"])?;
+            let slow = keys.positive(&["rope_ntk_alpha"])?;
+            let original = keys.count(&["initial_context_length"])?;
+            let (Some(fast), Some(slow), Some(original)) = (fast, slow, original) else {
+                return Err(Error::Key {
+                    key: factor.key,
+                    given: factor.value.to_string(),
+                    allowed: "beside rope_ntk_alpha, rope_ntk_beta and initial_context_length"
+                        .into(),
+                    remedy: "say the kind of scaling in rope_scaling".into(),
+                });
+            };
+            map.insert("rope_type".into(), "yarn".into());
+            map.insert("factor".into(), factor.value.into());
+            map.insert("beta_fast".into(), fast.value.into());
+            map.insert("beta_slow".into(), slow.value.into());
+            map.insert("truncate".into(), false.into());
+            let original = original.value;
+            map.insert("original_max_position_embeddings".into(), original.into());
+            factor.key
+        }
+        (None, Some(factor)) => {
+            map.insert("rope_type".into(), "dynamic".into());
+            map.insert("factor".into(), factor.value.into());
+            factor.key
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Given { value: map, key }))
+}
+
 impl<'a> Blocks<'a> {
-    /// Finds the object: `rope_scaling` before `rope_parameters`, the model type's own where
+    /// Finds the object: `rope_scaling` before `rope_parameters`, what is outside both where
     /// the file has neither.
-    pub(super) fn read<'f: 'a>(
-        keys: &mut Keys<'f>,
-        family: &Family,
-        default: Option<&'a Map<String, Value>>,
-    ) -> Result<Self, Error> {
+    pub(super) fn read<'f: 'a>(keys: &mut Keys<'f>, outside: &'a Outside) -> Result<Self, Error> {
         let scaling = settings(keys, "rope_scaling")?;
         let parameters = settings(keys, "rope_parameters")?;
-        let (path, map, is_default) = match (scaling, parameters, default) {
-            (Some(scaling), Some(parameters), _) => {
+        let (path, map, is_default) = match (scaling, parameters) {
+            (Some(scaling), Some(parameters)) => {
                 keys.note(format!(
                     "{} counts, {} beside it does not",
                     scaling.key, parameters.key
                 ));
                 (scaling.key, scaling.value, false)
             }
-            (Some(given), None, _) | (None, Some(given), _) => (given.key, given.value, false),
-            (None, None, Some(map)) => {
-                let name = &family.name;
-                keys.note(format!("rope_parameters is missing: the default of {name}"));
-                (format!("rope_parameters of {name}"), map, true)
+            (Some(given), None) | (None, Some(given)) => (given.key, given.value, false),
+            (None, None) if !outside.map.is_empty() => {
+                if outside.is_default {
+                    keys.note(format!(
+                        "neither rope_scaling nor rope_parameters: the {}",
+                        outside.path
+                    ));
+                }
+                (outside.path.clone(), &outside.map, outside.is_default)
             }
-            (None, None, None) => {
-                return Ok(Self::split_by_base(keys, family, Block::empty()));
-            }
+            (None, None) => return Ok(Self::split_by_base(keys, outside, Block::empty())),
         };
         if let Some(by_kind) = Self::nested(keys, &path, map, is_default)? {
             return Ok(by_kind);
         }
         let block = Block::new(&path, map, is_default);
-        Ok(Self::split_by_base(keys, family, block))
+        Ok(Self::split_by_base(keys, outside, block))
     }
 
     fn nested(
@@ -141,11 +208,11 @@ impl<'a> Blocks<'a> {
     }
 
     /// Files that give sliding layers a base of their own scale the full layers alone.
-    fn split_by_base(keys: &mut Keys, family: &Family, block: Block<'a>) -> Self {
-        if !keys.has(LOCAL_BASE) && family.setting("local").is_none() {
+    fn split_by_base(keys: &mut Keys, outside: &Outside, block: Block<'a>) -> Self {
+        if !outside.has_local_base {
             return Self::One(block);
         }
-        let sliding = if family.has("scaling=both") {
+        let sliding = if outside.scales_both {
             block.clone()
         } else {
             if !block.path.is_empty() {

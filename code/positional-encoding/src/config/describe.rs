@@ -75,10 +75,10 @@ fn scheme(scheme: &Scheme) -> String {
         Scheme::Alibi { slopes, bias_max } => {
             let ends = slopes.as_ref().map_or(String::new(), |slopes| {
                 let first = slopes.first().copied().unwrap_or_default();
-                format!(", {} heads, first slope {first:.6}", slopes.len())
+                format!("{} heads, first slope {first:.6}, ", slopes.len())
             });
             format!(
-                "alibi: a bias that falls with distance{ends}\n{:22}bias_max {bias_max}",
+                "alibi: a bias that falls with distance\n{:22}{ends}bias_max {bias_max}",
                 ""
             )
         }
@@ -108,11 +108,10 @@ fn settings(f: &mut fmt::Formatter<'_>, table: &Table) -> fmt::Result {
     if table.rope_type == RopeType::None {
         return line(f, "kind", "none: these layers are not rotated");
     }
-    let source = match &table.source {
-        Some(source) => format!("{} (from {})", table.rope_type.name(), printable(source)),
-        None => table.rope_type.name().into(),
-    };
-    line(f, "kind", source)?;
+    line(f, "kind", table.rope_type.name())?;
+    if let Some(source) = &table.source {
+        line(f, "set by", printable(source))?;
+    }
     let base = table.base.unwrap_or_default();
     line(f, "base", base)?;
     let dims = format!("{}, of which {} rotated", table.head_dim, table.rotary_dim);
@@ -160,17 +159,17 @@ fn pairs(f: &mut fmt::Formatter<'_>, table: &Table) -> fmt::Result {
     let bands = bands(table);
     writeln!(
         f,
-        "{:>6} {:>16} {:>16}  band",
+        "{:>5} {:>14} {:>14}  band",
         "pair", "wavelength", "after scaling"
     )?;
     for i in shown(&bands) {
         let turns = match table.trained_length {
-            Some(trained) if before[i] > trained as f64 => ", never a turn in training",
+            Some(trained) if before[i] > trained as f64 => "; never turns",
             _ => "",
         };
         writeln!(
             f,
-            "{i:>6} {:>16} {:>16}  {}{turns}",
+            "{i:>5} {:>14} {:>14}  {}{turns}",
             positions(before[i]),
             positions(after[i]),
             bands[i]

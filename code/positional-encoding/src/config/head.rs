@@ -50,6 +50,8 @@ pub(super) struct Head {
     pub(super) head_dim: usize,
     /// Of the full layers, where they have another.
     pub(super) full_head_dim: Option<usize>,
+    /// Of the sliding layers, where they have another.
+    pub(super) sliding_head_dim: Option<usize>,
     /// The rotated part where it is a count of its own.
     pub(super) rotary_dim: Option<Given<usize>>,
     /// The rotated part where it is a fraction, outside any block.
@@ -75,6 +77,7 @@ impl Head {
         Ok(Self {
             head_dim,
             full_head_dim: full_head_dim(keys, family)?,
+            sliding_head_dim: own_head_dim(keys, "swa_head_dim")?,
             rotary_dim,
             part,
             layout: layout(keys, family)?,
@@ -128,18 +131,14 @@ fn head_dim(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
     }
     let hidden_size = or_default(keys, family, HIDDEN_SIZE, family.hidden_size)?;
     let heads = or_default(keys, family, HEADS, family.heads)?;
-    if !hidden_size.value.is_multiple_of(heads.value) {
-        return Err(Error::Key {
-            given: format!("{} with {} {}", hidden_size.value, heads.key, heads.value),
-            key: hidden_size.key,
-            allowed: format!("a multiple of {}", heads.key),
-            remedy: "give head_dim where a head is not hidden_size / num_attention_heads".into(),
-        });
-    }
     let head_dim = hidden_size.value / heads.value;
     check_width(&hidden_size.key, head_dim)?;
+    let rounded = match hidden_size.value % heads.value {
+        0 => "",
+        _ => ", rounded down",
+    };
     keys.note(format!(
-        "head_dim is not given: {} / {} = {head_dim}",
+        "head_dim is not given: {} / {} = {head_dim}{rounded}",
         hidden_size.key, heads.key
     ));
     Ok(head_dim)
@@ -194,15 +193,20 @@ fn check_width(key: &str, head_dim: usize) -> Result<(), Error> {
     })
 }
 
-fn full_head_dim(keys: &mut Keys, family: &Family) -> Result<Option<usize>, Error> {
-    let given = keys.count(&["global_head_dim"])?;
+/// A head width that only one kind of layer has.
+fn own_head_dim(keys: &mut Keys, name: &str) -> Result<Option<usize>, Error> {
+    let given = keys.count(&[name])?;
     if let Some(Given { value, key }) = &given {
         check_width(key, *value)?;
     }
-    let default = family.count("global_head_dim");
-    Ok(match (given, default) {
-        (Some(given), _) => Some(given.value),
-        (None, Some(default)) => Some(missing(keys, family, "global_head_dim", default).value),
+    Ok(given.map(|given| given.value))
+}
+
+fn full_head_dim(keys: &mut Keys, family: &Family) -> Result<Option<usize>, Error> {
+    const NAME: &str = "global_head_dim";
+    Ok(match (own_head_dim(keys, NAME)?, family.count(NAME)) {
+        (Some(given), _) => Some(given),
+        (None, Some(default)) => Some(missing(keys, family, NAME, default).value),
         (None, None) => None,
     })
 }

@@ -134,14 +134,15 @@ impl<'de> Visitor<'de> for Seed<'_> {
             let value = object.next_value_seed(Seed {
                 repeated: self.repeated,
             })?;
-            if let Some(earlier) = map.insert(key.clone(), value)
-                && !self.repeated.iter().any(|note| note.contains(&key))
+            let start = format!("{key} is given");
+            if let Some(earlier) = map.insert(key, value)
+                && !self.repeated.iter().any(|note| note.starts_with(&start))
             {
                 if self.repeated.len() == 100 {
                     return Err(A::Error::custom("more than 100 keys are given twice"));
                 }
                 self.repeated.push(format!(
-                    "{key} is given more than once: the last value counts, the earlier {} does not",
+                    "{start} more than once: the last value counts, the earlier {} does not",
                     super::keys::show(&earlier)
                 ));
             }

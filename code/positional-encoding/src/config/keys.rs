@@ -8,7 +8,7 @@ use super::json::kind;
 use crate::Error;
 
 /// The largest count a file may give: every whole number up to here has its own f64.
-pub(super) const LARGEST_COUNT: f64 = 9_007_199_254_740_992.0;
+pub(super) const LARGEST_COUNT: u64 = 1 << 53;
 
 /// A value and the path of the key that gave it.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,20 +121,23 @@ impl<'a> Keys<'a> {
         };
         let allowed = "a whole number from 1 to 2^53";
         let number = as_number(value).ok_or_else(|| wrong_type(&key, value, allowed))?;
-        if number.fract() != 0.0 || !(1.0..=LARGEST_COUNT).contains(&number) {
+        let exact = value.as_u64().or(Some(number as u64)).filter(|count| {
+            number.fract() == 0.0 && number > 0.0 && (1..=LARGEST_COUNT).contains(count)
+        });
+        let Some(count) = exact else {
             return Err(Error::Key {
                 given: show(value),
                 key,
                 allowed: allowed.into(),
                 remedy: "compare with the file as it was published".into(),
             });
-        }
+        };
         if value.is_f64() {
             self.note(format!(
                 "{key} is written {value}: read as the whole number"
             ));
         }
-        let value = number as usize;
+        let value = count as usize;
         Ok(Some(Given { value, key }))
     }
 

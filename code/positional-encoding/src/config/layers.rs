@@ -167,6 +167,13 @@ fn pattern(keys: &mut Keys, family: &Family, count: usize) -> Result<Vec<String>
     if let Some(kinds) = lettered(keys, count)? {
         return Ok(kinds);
     }
+    if let Some(kinds) = numbered(keys, count)? {
+        return Ok(kinds);
+    }
+    if family.setting("nope") == Some("hybrid") && keys.is_null("sliding_window") {
+        keys.find(&["sliding_window_pattern"]);
+        return Ok(vec!["full".into(); count]);
+    }
     let last = keys.count(&["sliding_window_pattern", "_sliding_window_pattern"])?;
     if let Some(Given { value, .. }) = last {
         return Ok(every(count, value, value - 1));
@@ -184,6 +191,33 @@ fn pattern(keys: &mut Keys, family: &Family, count: usize) -> Result<Vec<String>
         return Ok(every(count, period, 0));
     }
     Ok(vec![String::new(); count])
+}
+
+/// One entry a layer, 1 for a sliding one, as MiMo has it.
+fn numbered(keys: &mut Keys, count: usize) -> Result<Option<Vec<String>>, Error> {
+    let Some(Given { value, key }) = keys.list(&["hybrid_layer_pattern"])? else {
+        return Ok(None);
+    };
+    let layers = Given {
+        value: count,
+        key: COUNT[0].into(),
+    };
+    check_len(&key, value.len(), Some(&layers))?;
+    let kind = |(i, entry): (usize, &Value)| match as_number(entry) {
+        Some(1.0) => Ok("sliding".to_string()),
+        Some(0.0) => Ok("full".to_string()),
+        _ => Err(wrong_type(
+            &format!("{key}[{i}]"),
+            entry,
+            "1 for a sliding layer, or 0",
+        )),
+    };
+    value
+        .iter()
+        .enumerate()
+        .map(kind)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 fn every(count: usize, period: usize, full: usize) -> Vec<String> {
@@ -236,10 +270,9 @@ fn rotated(
             return Ok(rotated);
         }
         NoRope::Interval(interval) => Some(interval),
-        NoRope::Unsaid => match family.count("nope") {
-            Some(default) => Some(missing(keys, family, "no_rope_layer_interval", default).value),
-            None => None,
-        },
+        NoRope::Unsaid => family
+            .count("nope")
+            .map(|default| missing(keys, family, "no_rope_layer_interval", default).value),
     };
     if let Some(interval) = interval {
         return Ok((1..=kinds.len())

@@ -1,6 +1,6 @@
 //! From the keys of a rotary model to its tables of frequencies.
 
-use super::block::{Block, Blocks, LOCAL_BASE, Lengths};
+use super::block::{Block, Blocks, LOCAL_BASE, Lengths, Outside};
 use super::family::Family;
 use super::head::{Head, missing};
 use super::keys::{Given, Keys, show};
@@ -10,8 +10,8 @@ use crate::scaling::{self, Frequencies, Ramp, Scaling, Trained};
 use crate::{Error, rope};
 
 const BASE: &[&str] = &[
-    "rope_theta",
     "global_rope_theta",
+    "rope_theta",
     "rotary_emb_base",
     "rope_embedding_base",
     "rotary_embedding_base",
@@ -25,11 +25,14 @@ pub(super) fn tables(
     family: &Family,
     length: Option<usize>,
 ) -> Result<Vec<Table>, Error> {
+    refuse_compressed(keys)?;
     let head = Head::read(keys, family)?;
-    let default = family.rope_parameters();
-    let blocks = Blocks::read(keys, family, default.as_ref())?;
+    refuse_qwen_past_its_length(keys, &head, length)?;
+    let outside = Outside::read(keys, family)?;
+    let blocks = Blocks::read(keys, &outside)?;
     let kinds_matter = matches!(blocks, Blocks::ByKind(_));
-    let layers = layers::read(keys, family, kinds_matter)?;
+    let mut layers = layers::read(keys, family, kinds_matter)?;
+    let blocks = without_null_kinds(blocks, &mut layers);
     let mut tables = Vec::new();
     for (kind, block) in kinds(keys, blocks, &layers)? {
         let mut table = match block {
@@ -51,6 +54,62 @@ pub(super) fn tables(
     number_layers(keys, &mut tables, &layers);
     note_length(keys, &tables, length);
     Ok(tables)
+}
+
+/// Marks the layers of kinds whose settings are null as layers that are not rotated.
+fn without_null_kinds<'a>(blocks: Blocks<'a>, layers: &mut [Layer]) -> Blocks<'a> {
+    let Blocks::ByKind(kinds) = blocks else {
+        return blocks;
+    };
+    let (mut rotated, still): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(_, block)| block.is_some());
+    let is_still = |kind: &str| still.iter().any(|(name, _)| name == kind);
+    for layer in layers.iter_mut().filter(|layer| is_still(&layer.kind)) {
+        layer.rotated = false;
+    }
+    if !still.is_empty() && layers.is_empty() {
+        rotated.push(("none".into(), None));
+    }
+    Blocks::ByKind(rotated)
+}
+
+/// DeepSeek-V4 turns its compressed layers by other frequencies than the rest, and the rest
+/// by others than the file's scaling says.
+fn refuse_compressed(keys: &mut Keys) -> Result<(), Error> {
+    match keys.find(&["compress_rope_theta"]) {
+        None => Ok(()),
+        Some(given) => Err(Error::Key {
+            key: given.key,
+            given: show(given.value),
+            allowed: "missing: frequencies of compressed layers are not computed here".into(),
+            remedy: "read the model's own code for the layers that compress".into(),
+        }),
+    }
+}
+
+/// The first Qwen stretches its base past the trained length by a rule of its own.
+fn refuse_qwen_past_its_length(
+    keys: &mut Keys,
+    head: &Head,
+    length: Option<usize>,
+) -> Result<(), Error> {
+    let Some(Given { value: true, key }) = keys.flag(&["use_dynamic_ntk"])? else {
+        return Ok(());
+    };
+    match (&head.max_length, length) {
+        (Some(max), Some(length)) if length > max.value => Err(Error::Key {
+            key,
+            given: format!("true, and the length {length}"),
+            allowed: format!("false past {} {}", max.key, max.value),
+            remedy: "its rule is not one of those computed here; ask for a shorter length".into(),
+        }),
+        _ => {
+            keys.note(format!(
+                "{key} true changes nothing up to the trained length"
+            ));
+            Ok(())
+        }
+    }
 }
 
 /// The kinds of layer that attend, each with its settings; without where it is not rotated.
@@ -102,6 +161,9 @@ fn of_layers<'a>(
     layers: &[Layer],
 ) -> Result<Vec<(String, Option<Block<'a>>)>, Error> {
     let there = |kind: &str| layers.iter().any(|layer| layer.kind == kind);
+    if kinds.iter().all(|(kind, _)| kind == "none") {
+        return Ok(kinds);
+    }
     if !kinds.iter().any(|(kind, _)| there(kind)) {
         if !layers.is_empty() {
             keys.note("which layer is of which kind is not known".into());
@@ -155,13 +217,15 @@ fn number_layers(keys: &mut Keys, tables: &mut [Table], layers: &[Layer]) {
     if layers.is_empty() {
         return;
     }
+    let rotated = |table: &&Table| table.rope_type != RopeType::None;
+    let alone = tables.iter().filter(rotated).count() == 1;
     for table in tables.iter_mut() {
         let belongs = |layer: &Layer| {
             layers::attends(&layer.kind)
                 && match table.layers.as_str() {
                     "none" => !layer.rotated,
                     "all" => layer.rotated,
-                    kind => layer.rotated && (layer.kind == kind || layer.kind.is_empty()),
+                    kind => layer.rotated && (layer.kind == kind || alone && layer.kind.is_empty()),
                 }
         };
         let indices = (0..layers.len()).filter(|i| belongs(&layers[*i]));
@@ -317,7 +381,7 @@ impl Reading<'_, '_> {
             return Ok(given.value);
         }
         let base = match self.family.base {
-            Some(base) => missing(self.keys, self.family, BASE[0], base).value,
+            Some(base) => missing(self.keys, self.family, "rope_theta", base).value,
             None => {
                 let note = "rope_theta is missing: 10000, as in the paper";
                 self.keys.note(note.into());
@@ -332,10 +396,12 @@ impl Reading<'_, '_> {
 
     /// The width of the head and of the part whose frequencies are spaced out.
     fn widths(&mut self, block: &mut Block, rope_type: RopeType) -> Result<(usize, usize), Error> {
-        let head_dim = match (self.kind, self.head.full_head_dim) {
-            ("full", Some(own)) => own,
-            _ => self.head.head_dim,
+        let own = match self.kind {
+            "full" => self.head.full_head_dim,
+            "sliding" if self.by_kind => self.head.sliding_head_dim,
+            _ => None,
         };
+        let head_dim = own.unwrap_or(self.head.head_dim);
         if rope_type == RopeType::Proportional {
             check_even("head_dim", &head_dim.to_string(), head_dim)?;
             return Ok((head_dim, head_dim));
@@ -435,7 +501,9 @@ impl Reading<'_, '_> {
             RopeType::Yarn | RopeType::LongRope | RopeType::Llama3
         );
         let trained = match original {
-            Some(original) if rope_type == RopeType::Dynamic => {
+            Some(original)
+                if rope_type == RopeType::Dynamic && original.key != "max_trained_positions" =>
+            {
                 self.keys.note(format!(
                     "{} {} does not count: dynamic stretches from max_position_embeddings on",
                     original.key, original.value
@@ -519,9 +587,8 @@ impl Reading<'_, '_> {
     ) -> Result<(Vec<f64>, Frequencies), Error> {
         let part = self.part(block)?;
         let pairs = (head_dim as f64 * part.value / 2.0).floor() as usize;
-        let at = |error| at(&block.path, error);
-        let mut unscaled = rope::inv_freq(head_dim, trained.base).map_err(at)?;
-        unscaled[pairs..].fill(0.0);
+        let unscaled = rope::proportional_inv_freq(head_dim, 2 * pairs, trained.base)
+            .map_err(|error| at(&block.path, error))?;
         let factor = match rule {
             Scaling::PositionInterpolation(factor) => *factor,
             _ => 1.0,

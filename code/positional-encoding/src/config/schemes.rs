@@ -5,7 +5,7 @@ use super::block::LOCAL_BASE;
 use super::family::Family;
 use super::head::{heads, hidden_size, max_length, missing};
 use super::keys::{Given, Keys, LARGEST_COUNT, show};
-use crate::Error;
+use crate::{Error, alibi};
 
 /// The keys that only a rotary model has.
 const ROTARY: &[&str] = &[
@@ -38,7 +38,7 @@ pub(super) fn of(keys: &mut Keys, family: &Family, length: Option<usize>) -> Res
     match name {
         "rope" => Ok(Scheme::Rope),
         "learned" => learned(keys, family, length),
-        "alibi" => alibi(keys, family),
+        "alibi" => alibi_bias(keys, family),
         "t5" => t5(keys),
         "sinusoidal" => sinusoidal(keys, family),
         "relative" => relative(keys, family),
@@ -88,6 +88,17 @@ fn by_position_embedding_type(
     let Some(Given { value, key }) = keys.word(KEY)? else {
         return Ok(None);
     };
+    let chooses = ["granitemoehybrid", "esm"].contains(&family.name.as_str());
+    if family.known() && by_flag(family) == "rope" && !chooses {
+        if !["rotary", "rope"].contains(&value) {
+            keys.note(format!(
+                "{key} {} is not used: {} rotates",
+                show(&value.into()),
+                family.name
+            ));
+        }
+        return Ok(None);
+    }
     let name = match value {
         "absolute" | "learned" | "learned_absolute" => "learned",
         "rotary" | "rope" => "rope",
@@ -106,15 +117,6 @@ fn by_position_embedding_type(
             });
         }
     };
-    let rotary_family = family.known() && by_flag(family) == "rope";
-    let chooses = ["granitemoehybrid", "esm"].contains(&family.name.as_str());
-    if rotary_family && !chooses && name == "learned" {
-        keys.note(format!(
-            "{key} {value} is not used: {} rotates",
-            family.name
-        ));
-        return Ok(Some("rope"));
-    }
     Ok(Some(name))
 }
 
@@ -188,7 +190,7 @@ fn padding(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
     let Some(given) = keys.number(&["pad_token_id"])? else {
         return Ok(missing(keys, family, "pad_token_id", 1).value + 1);
     };
-    if given.value < 0.0 || given.value.fract() != 0.0 || given.value > LARGEST_COUNT {
+    if given.value < 0.0 || given.value.fract() != 0.0 || given.value > LARGEST_COUNT as f64 {
         return Err(Error::Key {
             key: given.key,
             given: given.value.to_string(),
@@ -199,7 +201,7 @@ fn padding(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
     Ok(given.value as usize + 1)
 }
 
-fn alibi(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
+fn alibi_bias(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
     let bias_max = keys.positive(&["alibi_bias_max"])?;
     let bias_max = bias_max.map_or(8.0, |given| given.value);
     if bias_max > 1000.0 {
@@ -219,23 +221,17 @@ fn alibi(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
                 remedy: "compare with the file as it was published".into(),
             });
         }
-        Some(heads) => Some(slopes(heads, bias_max)),
+        Some(heads) => {
+            // Every slope is a power of two whose exponent is in proportion to the largest, 8.
+            let steeper = |slope: f64| slope.powf(bias_max / 8.0);
+            Some(alibi::slopes(heads)?.into_iter().map(steeper).collect())
+        }
         None => {
             keys.note("the number of heads is not given: no slopes".into());
             None
         }
     };
     Ok(Scheme::Alibi { slopes, bias_max })
-}
-
-/// Press et al. 2022: `2^(-bias_max (h + 1) / n)`, and for other numbers of heads than powers
-/// of two the list of the power below, then every second one of the power above.
-fn slopes(heads: usize, bias_max: f64) -> Vec<f64> {
-    let below = 1 << heads.ilog2();
-    let of = |heads: usize, h: usize| 2_f64.powf(-bias_max * (h + 1) as f64 / heads as f64);
-    let first = (0..below).map(|h| of(below, h));
-    let rest = (0..heads - below).map(|h| of(2 * below, 2 * h));
-    first.chain(rest).collect()
 }
 
 fn t5(keys: &mut Keys) -> Result<Scheme, Error> {
