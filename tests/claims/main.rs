@@ -2,8 +2,8 @@
 
 mod alibi;
 mod attention;
-mod lab;
 mod config;
+mod lab;
 mod learned;
 mod misunderstandings;
 mod pitfalls;

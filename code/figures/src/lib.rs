@@ -10,9 +10,8 @@ pub mod attention;
 pub mod config;
 pub mod kit;
 pub mod lab;
-mod learned;
-pub mod record;
 pub mod learned;
+pub mod record;
 pub mod rope;
 pub mod scaling;
 pub mod sinusoidal;
@@ -79,19 +78,17 @@ const FIGURES: &[&[Figure]] = &[
     t5::FIGURES,
     alibi::FIGURES,
     scaling::FIGURES,
-    lab::FIGURES,
-];
-const TABLES: &[&[Text]] = &[sinusoidal::TABLES, scaling::TABLES, lab::TABLES];
-const VALUES: &[&[Text]] = &[lab::VALUES];
     config::FIGURES,
+    lab::FIGURES,
 ];
 const TABLES: &[&[Text]] = &[
     sinusoidal::TABLES,
     rope::TABLES,
     scaling::TABLES,
     config::TABLES,
+    lab::TABLES,
 ];
-const VALUES: &[&[Text]] = &[];
+const VALUES: &[&[Text]] = &[lab::VALUES];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {

@@ -8,9 +8,9 @@ use lab::record::machine;
 
 const RECORDED: &str = include_str!("../../results/small.csv");
 
-/// Runs the command and returns the file it records.
-fn small(threads: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("threads-{threads}"));
+/// Runs the command with a folder of its own and returns the file it records.
+fn small(folder: &str, threads: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let status = Command::new(env!("CARGO_BIN_EXE_lab"))
         .args(["small", "--threads", threads, "--results"])
         .arg(&folder)
@@ -33,7 +33,7 @@ fn rows(text: &str) -> Vec<&str> {
 /// elsewhere four steps of training leave differences far below a thousandth of a nat.
 #[test]
 fn a_training_from_scratch_gives_its_record_again() {
-    let again = small("1");
+    let again = small("again", "1");
     let recorded = Record::parse("small.csv", RECORDED).expect("the record is whole");
     if recorded.note("machine").expect("it names its machine") == machine() {
         assert_eq!(rows(&again), rows(RECORDED));
@@ -50,7 +50,7 @@ fn a_training_from_scratch_gives_its_record_again() {
 
 #[test]
 fn two_threads_give_the_bits_of_one() {
-    assert_eq!(rows(&small("1")), rows(&small("2")));
+    assert_eq!(rows(&small("one", "1")), rows(&small("two", "2")));
 }
 
 #[test]
