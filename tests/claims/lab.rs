@@ -119,6 +119,35 @@ fn every_scheme_reads_better_than_none_at_the_trained_length() {
 }
 
 #[test]
+fn rope_reads_best_of_the_six_at_the_trained_length() {
+    for seed in SEEDS {
+        for scheme in ["none", "sinusoidal", "learned", "alibi", "t5"] {
+            let lead = sliding(scheme, seed, "64") - sliding("rope", seed, "64");
+            assert!(lead > 0.05, "{scheme}, seed {seed}: {lead}");
+        }
+    }
+}
+
+#[test]
+fn t5_and_no_positions_rise_slowly_and_without_a_break() {
+    for seed in SEEDS {
+        for (scheme, most) in [("t5", 0.5), ("none", 0.1)] {
+            let lengths = ["64", "96", "128", "256", "512"];
+            let losses = lengths.map(|length| sliding(scheme, seed, length));
+            assert!(losses.is_sorted(), "{scheme}, seed {seed}: {losses:?}");
+            assert!(
+                losses[4] - losses[0] < most,
+                "{scheme}, seed {seed}: {losses:?}"
+            );
+            assert!(
+                losses[1] - losses[0] < 0.1,
+                "{scheme}, seed {seed}: {losses:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn alibi_is_flat_to_eight_times_the_trained_length() {
     for seed in SEEDS {
         for length in ["96", "128", "256", "512"] {
@@ -162,16 +191,23 @@ fn the_gain_of_alibi_from_longer_windows_is_that_of_fewer_early_characters() {
     }
 }
 
-#[test]
-fn an_early_character_costs_every_scheme_more() {
+/// Loss at the first eight positions, less that of the second block of 32.
+fn cost_of_being_early(scheme: &str, seed: &str) -> f64 {
     let record = lab::position().unwrap();
+    let row = [("scheme", scheme), ("seed", seed), ("from", "0")];
+    let first = record.number("loss", &row).unwrap();
+    first - lab::loss_by_block(&record, scheme, seed).unwrap()[1]
+}
+
+#[test]
+fn an_early_character_costs_more_with_every_scheme_and_less_with_none() {
     for seed in SEEDS {
-        for (scheme, _) in lab::SCHEMES {
-            let row = [("scheme", scheme), ("seed", seed), ("from", "0")];
-            let first = record.number("loss", &row).unwrap();
-            let second_block = lab::loss_by_block(&record, scheme, seed).unwrap()[1];
-            assert!(first > second_block + 0.05, "{scheme}, seed {seed}");
+        for scheme in ["sinusoidal", "learned", "rope", "alibi", "t5"] {
+            let cost = cost_of_being_early(scheme, seed);
+            assert!(cost > 0.03, "{scheme}, seed {seed}: {cost}");
         }
+        let cost = cost_of_being_early("none", seed);
+        assert!(cost < -0.03, "seed {seed}: {cost}");
     }
 }
 
