@@ -183,9 +183,9 @@ fn the_gain_of_alibi_from_longer_windows_is_that_of_fewer_early_characters() {
     for seed in SEEDS {
         let gain = separate("alibi", seed, "64") - separate("alibi", seed, "512");
         let with_full_context = sliding("alibi", seed, "64") - sliding("alibi", seed, "512");
-        assert!(gain > 0.02, "seed {seed}: {gain}");
+        assert!(gain > 0.005, "seed {seed}: {gain}");
         assert!(
-            with_full_context < gain / 2.0,
+            with_full_context < 0.001,
             "seed {seed}: {with_full_context}"
         );
     }

@@ -61,20 +61,8 @@ pub const FIGURES: &[Figure] = &[
 /// What the lab's records are tabulated as.
 pub const TABLES: &[Text] = &[
     Text {
-        name: "lab/order",
-        write: order_table,
-    },
-    Text {
         name: "lab/length",
         write: length_table,
-    },
-    Text {
-        name: "lab/separate",
-        write: separate_table,
-    },
-    Text {
-        name: "lab/shift",
-        write: shift_table,
     },
     Text {
         name: "lab/extend",
@@ -233,7 +221,7 @@ pub fn learned_table() -> Result<Array2<f64>, FigureError> {
 }
 
 /// One curve a name and seed. The curves of a name share colour and dashes, as six names fill
-/// the kit's six styles before the next seed begins.
+/// the kit's six styles before the next seed begins; an empty name leaves its style unused.
 fn curves(
     names: &[&str],
     seeds: &[&str],
@@ -242,12 +230,14 @@ fn curves(
     let mut series = Vec::new();
     for (index, seed) in seeds.iter().enumerate() {
         for style in 0..6 {
-            let Some(name) = names.get(style) else {
-                series.push(Series::line("", []));
-                continue;
+            let name = names.get(style).copied().unwrap_or("");
+            let curve = if name.is_empty() {
+                Vec::new()
+            } else {
+                points(style, seed)?
             };
             let label = if index == 0 { name } else { "" };
-            series.push(Series::line(label, points(style, seed)?));
+            series.push(Series::line(label, curve));
         }
     }
     Ok(series)
@@ -376,7 +366,7 @@ fn position_figure() -> Result<Drawing, FigureError> {
         (512.0, "512"),
     ]);
     let losses = loss_axis(&series);
-    lines(&x, &losses, &series, SeriesLabelPosition::LowerRight)
+    lines(&x, &losses, &series, SeriesLabelPosition::UpperLeft)
 }
 
 fn accuracies(names: &[(&str, &str)], column: &str) -> Result<Drawing, FigureError> {
@@ -410,12 +400,7 @@ fn previous_figure() -> Result<Drawing, FigureError> {
 }
 
 fn previous_extended_figure() -> Result<Drawing, FigureError> {
-    let rules = METHODS.map(|method| method);
-    let rules: Vec<(&str, &str)> = rules
-        .into_iter()
-        .filter(|(name, _)| *name != "dynamic-ntk")
-        .collect();
-    accuracies(&rules, "rule")
+    accuracies(&static_methods(), "rule")
 }
 
 /// The factor the figures of extension show; the table has the others.
@@ -429,7 +414,11 @@ fn factor_of(method: &str, tuned: &str, factor: &'static str) -> &'static str {
     }
 }
 
-fn extension(tuned: &str, names: &[(&str, &str)]) -> Result<Drawing, FigureError> {
+fn extension(
+    tuned: &str,
+    names: &[(&str, &str)],
+    legend: SeriesLabelPosition,
+) -> Result<Drawing, FigureError> {
     let record = extend()?;
     let labels: Vec<&str> = names.iter().map(|name| name.1).collect();
     let series = curves(&labels, &record.different("seed")?, |index, seed| {
@@ -444,24 +433,23 @@ fn extension(tuned: &str, names: &[(&str, &str)]) -> Result<Drawing, FigureError
         by_length(&record, &wanted)
     })?;
     let losses = loss_axis(&series);
-    lines(
-        &lengths_axis(),
-        &losses,
-        &series,
-        SeriesLabelPosition::UpperLeft,
-    )
+    lines(&lengths_axis(), &losses, &series, legend)
+}
+
+/// The rules whose frequencies do not depend on the length read, each at its own place.
+fn static_methods() -> [(&'static str, &'static str); 6] {
+    METHODS.map(|(name, label)| match name {
+        "dynamic-ntk" => (name, ""),
+        _ => (name, label),
+    })
 }
 
 fn extend_figure() -> Result<Drawing, FigureError> {
-    extension("no", &METHODS)
+    extension("no", &METHODS, SeriesLabelPosition::MiddleLeft)
 }
 
 fn extend_tuned_figure() -> Result<Drawing, FigureError> {
-    let tuned: Vec<(&str, &str)> = METHODS
-        .into_iter()
-        .filter(|(name, _)| *name != "dynamic-ntk")
-        .collect();
-    extension("yes", &tuned)
+    extension("yes", &static_methods(), SeriesLabelPosition::UpperLeft)
 }
 
 /// The classifiers of the order task, from the bottom of the figure to its top: mask, scheme,
@@ -567,7 +555,7 @@ fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     text
 }
 
-fn losses_table(evaluation: &str) -> Result<String, FigureError> {
+fn length_table() -> Result<String, FigureError> {
     let record = length()?;
     let mut rows = Vec::new();
     for (scheme, name) in SCHEMES {
@@ -575,7 +563,7 @@ fn losses_table(evaluation: &str) -> Result<String, FigureError> {
         for length in ["64", "96", "128", "256", "512"] {
             let wanted = [
                 ("scheme", scheme),
-                ("evaluation", evaluation),
+                ("evaluation", "sliding"),
                 ("length", length),
             ];
             row.push(both(&record.numbers("loss", &wanted)?, 2));
@@ -583,59 +571,6 @@ fn losses_table(evaluation: &str) -> Result<String, FigureError> {
         rows.push(row);
     }
     Ok(table(&["scheme", "64", "96", "128", "256", "512"], rows))
-}
-
-fn length_table() -> Result<String, FigureError> {
-    losses_table("sliding")
-}
-
-fn separate_table() -> Result<String, FigureError> {
-    losses_table("separate")
-}
-
-fn shift_table() -> Result<String, FigureError> {
-    let record = shift()?;
-    let mut rows = Vec::new();
-    for (scheme, name) in SCHEMES {
-        let numbers = record.numbers("difference", &[("scheme", scheme)])?;
-        let written: Vec<String> = numbers
-            .iter()
-            .map(|number| format!("{number:.1e}"))
-            .collect();
-        rows.push(vec![name.to_owned(), written.join(" / ")]);
-    }
-    Ok(table(&["scheme", "largest difference of two logits"], rows))
-}
-
-fn order_table() -> Result<String, FigureError> {
-    let record = order()?;
-    let mut rows = Vec::new();
-    for (mask, scheme, layers, name) in CLASSIFIERS.iter().rev() {
-        let mut row = vec![(*name).to_owned()];
-        for reading in ["end", "verb"] {
-            let wanted = [
-                ("mask", *mask),
-                ("scheme", *scheme),
-                ("layers", *layers),
-                ("read", reading),
-            ];
-            let percent: Vec<f64> = record
-                .numbers("accuracy", &wanted)?
-                .iter()
-                .map(|accuracy| 100.0 * accuracy)
-                .collect();
-            row.push(both(&percent, 1));
-        }
-        rows.push(row);
-    }
-    Ok(table(
-        &[
-            "position enters by",
-            "read at the end (%)",
-            "at the verb (%)",
-        ],
-        rows,
-    ))
 }
 
 fn extend_table() -> Result<String, FigureError> {
@@ -732,4 +667,30 @@ pub fn learned_similarity_by_distance() -> Result<Vec<f64>, FigureError> {
     Ok(mean_by_distance(&learned::similarity(
         learned_table()?.view(),
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_drawn_and_written_from_the_records() -> Result<(), FigureError> {
+        for figure in FIGURES {
+            (figure.draw)()?;
+        }
+        for text in TABLES.iter().chain(VALUES) {
+            assert!(!(text.write)()?.is_empty(), "{}", text.name);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_table_of_lengths_shows_both_seeds_of_each_scheme() -> Result<(), FigureError> {
+        let text = length_table()?;
+        assert_eq!(text.lines().count(), 2 + SCHEMES.len());
+        for line in text.lines().skip(2) {
+            assert_eq!(line.matches(" / ").count(), 5, "{line}");
+        }
+        Ok(())
+    }
 }
