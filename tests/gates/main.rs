@@ -199,7 +199,7 @@ fn an_example_that_does_not_compile_stops_the_build_once() {
 fn a_widget_without_its_script_stops_the_build() {
     let fixture = Fixture::new();
     fixture
-        .write("code/widgets/page/module.js", "")
+        .write("code/widgets/page/modules/one.js", "")
         .write("code/widgets/page/kit.js", "");
     fixture
         .chapter("<figure data-widget=\"gone\"></figure>\n")
@@ -209,7 +209,7 @@ fn a_widget_without_its_script_stops_the_build() {
 #[test]
 fn a_widget_stands_on_its_page_with_its_scripts() {
     let fixture = Fixture::new();
-    fixture.write("code/widgets/page/module.js", "const module = 1;");
+    fixture.write("code/widgets/page/modules/one.js", "const module = 1;");
     fixture.write("code/widgets/page/kit.js", "const kit = `${module}`;");
     fixture.write("code/widgets/page/dial.js", "kit + 1 < 3 && kit;");
     fixture

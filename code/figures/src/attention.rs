@@ -41,7 +41,7 @@ const MAN: [f64; 4] = [0.8, 0.0, 0.2, 0.7];
 fn weights_of_both() -> Result<Drawing, FigureError> {
     let first = array![THE, DOG, BIT, THE, MAN];
     let second = array![THE, MAN, BIT, THE, DOG];
-    kit::draw(640, 316, |root| {
+    kit::draw(640, 266, |root| {
         let (left, right) = root.split_horizontally(320 * SCALE);
         weight_matrix(&left, &["the", "dog", "bit", "the", "man"], &first)?;
         weight_matrix(&right, &["the", "man", "bit", "the", "dog"], &second)
@@ -51,11 +51,15 @@ fn weights_of_both() -> Result<Drawing, FigureError> {
 fn weight_matrix(area: &Root, words: &[&str], x: &Array2<f64>) -> Result<(), FigureError> {
     let scores = scores(x.view(), x.view())?;
     let weights = weights(scores.view(), Mask::None);
-    let (left, top, side) = (46, 50, 51);
+    let outputs = weights.dot(x);
+    let (left, top, side, strip) = (46, 50, 41, 14);
+    let beside = left + 5 * side + 6;
     let heading = (left + 5 * side / 2, 12);
     text(area, &words.join(" "), heading, HPos::Center)?;
+    text(area, "output", (beside + 2 * strip, top - 12), HPos::Center)?;
     for (row, query) in words.iter().enumerate() {
         let middle = top + side * row as i32 + side / 2;
+        let roof = middle - side / 2;
         text(area, query, (left - 6, middle), HPos::Right)?;
         for (column, key) in words.iter().enumerate() {
             let centre = left + side * column as i32 + side / 2;
@@ -63,12 +67,17 @@ fn weight_matrix(area: &Root, words: &[&str], x: &Array2<f64>) -> Result<(), Fig
                 text(area, key, (centre, top - 12), HPos::Center)?;
             }
             let weight = weights[[row, column]];
-            let corner = (centre - side / 2, middle - side / 2);
             // At most 40 % of the colour, so that the number on top stays readable.
             let shade = SERIES[0].mix(((weight - 0.14) * 3.0).clamp(0.0, 0.4));
+            let corner = (centre - side / 2, roof);
             rectangle(area, corner, (side - 2, side - 2), shade.filled())?;
             let centre = (centre - 1, middle - 1);
             text(area, &number(weight, 2), centre, HPos::Center)?;
+        }
+        for (entry, output) in outputs.row(row).iter().enumerate() {
+            let shade = SERIES[1].mix((output * 1.8).clamp(0.0, 1.0));
+            let corner = (beside + strip * entry as i32, roof);
+            rectangle(area, corner, (strip - 2, side - 2), shade.filled())?;
         }
     }
     Ok(())

@@ -166,7 +166,7 @@ fn unbroken(cell: &str) -> String {
 }
 
 fn rotary_cells(model: &Model, first: &Table) -> Vec<String> {
-    let number = |number: Option<usize>| number.map_or("–".into(), |number| number.to_string());
+    let number = |number: Option<usize>| number.map_or("–".into(), |number| whole(number as f64));
     let each = |cell: &dyn Fn(&Table) -> String| {
         let mut cells: Vec<String> = Vec::new();
         for table in model.tables.iter() {
@@ -198,7 +198,7 @@ fn rotary_cells(model: &Model, first: &Table) -> Vec<String> {
     };
     vec![
         kinds,
-        each(&|table| table.base.map_or("–".into(), |base| base.to_string())),
+        each(&|table| table.base.map_or("–".into(), whole)),
         each(&|table| format!("{}, {}", table.head_dim, table.rotary_dim)),
         match first.layout {
             Some(Layout::Interleaved) => "interleaved".into(),
@@ -215,6 +215,10 @@ fn rotary_cells(model: &Model, first: &Table) -> Vec<String> {
         }),
         factor,
     ]
+}
+
+fn whole(value: f64) -> String {
+    kit::number(value, 0)
 }
 
 fn decimals(value: f64) -> String {
@@ -245,7 +249,7 @@ fn other_cells(scheme: &Scheme) -> Vec<String> {
         Scheme::Sinusoidal { length, .. } => ("sinusoidal".into(), *length),
         other => (other.name().into(), None),
     };
-    let length = length.map_or_else(dash, |length| length.to_string());
+    let length = length.map_or_else(dash, |length| whole(length as f64));
     vec![
         words,
         dash(),

@@ -72,6 +72,21 @@ pub fn draw(
 }
 
 impl Drawing {
+    /// A drawing from SVG markup in CSS pixels, for what needs no axes.
+    pub(crate) fn from_markup(width: i32, height: i32, markup: &[String]) -> Drawing {
+        let size = TEXT / SCALE;
+        let body = format!(
+            "<g transform=\"scale({SCALE})\" font-family=\"sans-serif\" font-size=\"{size}\" \
+             fill=\"currentColor\">\n{}\n</g>",
+            markup.join("\n")
+        );
+        Drawing {
+            width: width * SCALE,
+            height: height * SCALE,
+            body,
+        }
+    }
+
     /// The inline SVG element: named, described, coloured by the page.
     pub fn into_svg(self, name: &str, title: &str, alt: &str) -> String {
         let id = format!("figure-{}", name.replace('/', "-"));
@@ -411,7 +426,8 @@ pub fn cells(label: &str, count: usize, every: usize, downward: bool) -> Axis {
     }
 }
 
-fn image_uri(rows: &[Vec<f64>], (low, high): (f64, f64)) -> Result<String, FigureError> {
+/// Values between `low` and `high` as a picture, one pixel a cell, in the colours of [`heat_map`].
+pub(crate) fn image_uri(rows: &[Vec<f64>], (low, high): (f64, f64)) -> Result<String, FigureError> {
     let width = rows.first().map_or(0, Vec::len);
     if width == 0 || rows.iter().any(|row| row.len() != width) {
         return Err(FigureError::Plot(
@@ -463,14 +479,14 @@ fn round_step(rough: f64) -> f64 {
         .unwrap_or(10.0)
 }
 
-/// A number for a label: a true minus, no minus zero, thousands set apart.
+/// A number for a label: a true minus, no minus zero, and a comma at the thousands from five digits on.
 pub fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) && whole.len() > 4 {
-            grouped.push('\u{202f}');
+            grouped.push(',');
         }
         grouped.push(digit);
     }
@@ -526,7 +542,7 @@ mod tests {
     fn numbers_have_a_true_minus_and_no_negative_zero() {
         assert_eq!(number(-0.04, 1), "0.0");
         assert_eq!(number(-1.5, 1), "−1.5");
-        assert_eq!(number(131072.0, 0), "131\u{202f}072");
+        assert_eq!(number(131072.0, 0), "131,072");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ndarray::Array2;
 use plotters::prelude::SeriesLabelPosition;
-use positional_encoding::{learned, rope};
+use positional_encoding::{learned, sinusoidal};
 
 use crate::kit::{Axis, Drawing, Series, cells, heat_map, lines};
 use crate::{Figure, FigureError};
@@ -164,14 +164,8 @@ fn similarity_by_distance() -> Result<Drawing, FigureError> {
     let real = mean_by_distance(minilm_similarity());
     let [_, small] = trained_table()?;
     let small = mean_by_distance(&learned::similarity(small.view()));
-    // The inner product of two sinusoidal rows over their squared norm: a mean of cosines.
-    let frequencies = rope::inv_freq(384, 10_000.0)?;
-    let sinusoidal = |distance: usize| {
-        let cosines = frequencies
-            .iter()
-            .map(|frequency| (distance as f64 * frequency).cos());
-        cosines.sum::<f64>() / frequencies.len() as f64
-    };
+    let sinusoid = sinusoidal::table(512, 384)?;
+    let sinusoid = mean_by_distance(&learned::similarity(sinusoid.view()));
     let x = Axis::linear("distance (positions)", 0.0, 64.0);
     let y = Axis::linear("mean cosine similarity", -0.5, 1.0);
     let points = |curve: &[f64], end: usize| -> Vec<(f64, f64)> {
@@ -179,11 +173,10 @@ fn similarity_by_distance() -> Result<Drawing, FigureError> {
             .map(|distance| (distance as f64, curve[distance]))
             .collect()
     };
-    let waves = (0..=64).map(|distance| (distance as f64, sinusoidal(distance)));
     let series = [
         Series::line("learned: MiniLM", points(&real, 64)),
         Series::line("learned: our 48 rows", points(&small, 40)),
-        Series::line("sinusoidal", waves),
+        Series::line("sinusoidal", points(&sinusoid, 64)),
     ];
     lines(&x, &y, &series, SeriesLabelPosition::UpperRight)
 }

@@ -11,6 +11,7 @@ pub mod config;
 pub mod kit;
 pub mod lab;
 pub mod learned;
+pub mod live;
 pub mod record;
 pub mod rope;
 pub mod scaling;
@@ -42,13 +43,13 @@ pub struct Text {
 #[non_exhaustive]
 pub enum FigureError {
     /// No such name.
-    #[error("there is no {kind} named `{name}`; there are: {known}")]
+    #[error("there is no {kind} named `{name}`; near it there are: {known}")]
     Unknown {
         /// Figure, table or value.
         kind: &'static str,
         /// What the chapter asked for.
         name: String,
-        /// What it could have asked for.
+        /// What the same module has, or the modules where there is no such one.
         known: String,
     },
     /// The companion crate refused the parameters.
@@ -80,6 +81,7 @@ const FIGURES: &[&[Figure]] = &[
     scaling::FIGURES,
     config::FIGURES,
     lab::FIGURES,
+    live::FIGURES,
 ];
 const TABLES: &[&[Text]] = &[
     sinusoidal::TABLES,
@@ -89,6 +91,7 @@ const TABLES: &[&[Text]] = &[
     lab::TABLES,
 ];
 const VALUES: &[&[Text]] = &[lab::VALUES];
+const VALUES: &[&[Text]] = &[sinusoidal::VALUES];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {
@@ -152,14 +155,17 @@ fn unknown<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> FigureError {
-    let known = known.collect::<Vec<_>>().join(", ");
+    let module = |name: &'a str| name.split('/').next().unwrap_or(name);
+    let known: Vec<&str> = known.collect();
+    let mut near: Vec<&str> = known.clone();
+    near.retain(|other| name.split('/').next() == Some(module(other)));
+    if near.is_empty() {
+        near = known.iter().map(|other| module(other)).collect();
+        near.dedup();
+    }
     FigureError::Unknown {
         kind,
         name: name.into(),
-        known: if known.is_empty() {
-            "none yet".into()
-        } else {
-            known
-        },
+        known: near.join(", "),
     }
 }

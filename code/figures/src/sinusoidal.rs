@@ -62,6 +62,26 @@ pub const TABLES: &[Text] = &[Text {
     write: near_collisions,
 }];
 
+/// What this chapter quotes.
+pub const VALUES: &[Text] = &[
+    Text {
+        name: "sinusoidal/speed_machine",
+        write: speed_machine,
+    },
+    Text {
+        name: "sinusoidal/speed_direct",
+        write: || milliseconds("direct_ms"),
+    },
+    Text {
+        name: "sinusoidal/speed_rotation",
+        write: || milliseconds("rotation_ms"),
+    },
+    Text {
+        name: "sinusoidal/speed_ones",
+        write: || milliseconds("ones_ms"),
+    },
+];
+
 fn raw_integer() -> Result<Drawing, FigureError> {
     // Two words at right angles, every entry of size 1, but for the one that holds the position.
     let d_model = 512;
@@ -231,7 +251,7 @@ fn wavelengths() -> Result<Drawing, FigureError> {
     let limit = sinusoidal::BASE * TAU;
     let series = [
         Series::line("d = 512, 256 rungs", ladder(512)?),
-        Series::line("10000 · 2π", [(0.0, limit), (1.0, limit)]),
+        Series::line("10,000 · 2π", [(0.0, limit), (1.0, limit)]),
         Series::dots("d = 64, 32 rungs", ladder(64)?),
     ];
     kit::draw(640, 400, |root| {
@@ -348,6 +368,37 @@ fn nearest(d_model: usize, last: i64) -> Result<(i64, f64), FigureError> {
     Ok((best.0, best.1.max(0.0).sqrt()))
 }
 
+/// What `rotation_speed -- --record` wrote on one machine: a header and one row.
+const SPEED: &str = include_str!("../data/rotation_speed.csv");
+
+fn recorded(column: &str) -> Result<&'static str, FigureError> {
+    let mut lines = SPEED.lines().map(|line| line.split(','));
+    let (header, row) = (lines.next(), lines.next());
+    let mut cells = header.into_iter().flatten().zip(row.into_iter().flatten());
+    let cell = cells.find(|(name, _)| *name == column);
+    cell.map(|(_, value)| value)
+        .ok_or_else(|| FigureError::Plot(format!("rotation_speed.csv has no column `{column}`")))
+}
+
+fn milliseconds(column: &str) -> Result<String, FigureError> {
+    let value = recorded(column)?;
+    let time = value
+        .parse()
+        .map_err(|_| FigureError::Plot(format!("`{value}` in rotation_speed.csv is no number")))?;
+    Ok(format!("{} ms", kit::number(time, 0)))
+}
+
+fn speed_machine() -> Result<String, FigureError> {
+    Ok(format!(
+        "{}, {} with {} cores, Rust {}, best of {} runs",
+        recorded("date")?,
+        recorded("instructions")?,
+        recorded("cores")?,
+        recorded("rust")?,
+        recorded("runs")?
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -367,11 +418,11 @@ mod tests {
     fn the_table_of_near_collisions_holds_the_known_ones() {
         let table = near_collisions().expect("table");
         assert!(
-            table.contains("| 4 | 0.001088 | 325\u{202f}469 | 0.959 |"),
+            table.contains("| 4 | 0.001088 | 325,469 | 0.959 |"),
             "{table}"
         );
         assert!(
-            table.contains("| 8 | 0.003310 | 169\u{202f}646 | 0.964 |"),
+            table.contains("| 8 | 0.003310 | 169,646 | 0.964 |"),
             "{table}"
         );
         assert!(table.contains("| 16 | 1.014725 | 1 | 1.015 |"), "{table}");
@@ -385,5 +436,18 @@ mod tests {
                 .into_svg(figure.name, "t", "a");
             assert!(svg.len() > 1_000, "{}", figure.name);
         }
+    }
+
+    #[test]
+    fn the_recorded_measurement_is_that_of_the_chapter() {
+        assert_eq!(recorded("positions").expect("a column"), "131072");
+        assert_eq!(recorded("width").expect("a column"), "512");
+        let [direct, rotation] = ["direct_ms", "rotation_ms"].map(|column| {
+            let value = recorded(column).expect("a column");
+            value.parse::<f64>().expect("a number")
+        });
+        assert!(rotation < direct);
+        assert!(speed_machine().expect("a row").contains("Rust 1."));
+        assert!(recorded("colour").is_err());
     }
 }

@@ -1,4 +1,11 @@
 //! Any bytes give a model whose numbers are finite, or an error, and never a panic.
+//!
+//! With `cargo install cargo-fuzz`, in `code/positional-encoding`, on the stable compiler:
+//!
+//! ```sh
+//! mkdir -p fuzz/corpus/config && cp models/*.json fuzz/corpus/config
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run -O config --sanitizer none -- -runs=10000000 -timeout=1
+//! ```
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
