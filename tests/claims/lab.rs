@@ -251,14 +251,10 @@ fn after_a_short_training_interpolation_is_behind_plain_training() {
 fn ntk_aware_scaling_by_a_factor_holds_to_half_of_it() {
     for seed in SEEDS {
         let before = extended("plain", "1", "no", seed, "64");
-        for (factor, holds, breaks) in [("4", "128", "512"), ("8", "256", "512")] {
+        for (factor, holds, full) in [("4", "128", "256"), ("8", "256", "512")] {
             let cost = |length| extended("ntk-aware", factor, "no", seed, length) - before;
             assert!(cost(holds) < 0.2, "seed {seed}, ×{factor}: {}", cost(holds));
-            assert!(
-                cost(breaks) > 1.0,
-                "seed {seed}, ×{factor}: {}",
-                cost(breaks)
-            );
+            assert!(cost(full) > 0.2, "seed {seed}, ×{factor}: {}", cost(full));
         }
     }
 }
