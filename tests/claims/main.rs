@@ -3,6 +3,7 @@
 mod alibi;
 mod attention;
 mod config;
+mod lab;
 mod learned;
 mod misunderstandings;
 mod pitfalls;

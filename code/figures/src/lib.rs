@@ -9,8 +9,10 @@ pub mod alibi;
 pub mod attention;
 pub mod config;
 pub mod kit;
+pub mod lab;
 pub mod learned;
 pub mod live;
+pub mod record;
 pub mod rope;
 pub mod scaling;
 pub mod sinusoidal;
@@ -53,6 +55,17 @@ pub enum FigureError {
     /// The companion crate refused the parameters.
     #[error(transparent)]
     Subject(#[from] Error),
+    /// A record of the lab that is not as the lab wrote it.
+    #[error(
+        "code/lab/results/{name} is damaged: {found}; restore it from the repository, or record \
+         it anew with the command in its head"
+    )]
+    Record {
+        /// The file.
+        name: &'static str,
+        /// What is wrong with it.
+        found: String,
+    },
     /// Plotting itself failed.
     #[error("the plot could not be drawn: {0}")]
     Plot(String),
@@ -67,6 +80,7 @@ const FIGURES: &[&[Figure]] = &[
     alibi::FIGURES,
     scaling::FIGURES,
     config::FIGURES,
+    lab::FIGURES,
     live::FIGURES,
 ];
 const TABLES: &[&[Text]] = &[
@@ -74,7 +88,9 @@ const TABLES: &[&[Text]] = &[
     rope::TABLES,
     scaling::TABLES,
     config::TABLES,
+    lab::TABLES,
 ];
+const VALUES: &[&[Text]] = &[lab::VALUES];
 const VALUES: &[&[Text]] = &[sinusoidal::VALUES];
 
 /// All figures, in the order of the chapters.
