@@ -90,8 +90,7 @@ const TABLES: &[&[Text]] = &[
     config::TABLES,
     lab::TABLES,
 ];
-const VALUES: &[&[Text]] = &[lab::VALUES];
-const VALUES: &[&[Text]] = &[sinusoidal::VALUES];
+const VALUES: &[&[Text]] = &[sinusoidal::VALUES, lab::VALUES];
 
 /// All figures, in the order of the chapters.
 pub fn figures() -> impl Iterator<Item = &'static Figure> + Clone {
