@@ -124,7 +124,7 @@ fn set<T>(place: &mut Option<T>, value: T, name: &str) -> Result<(), String> {
 fn parse_length(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| {
         format!(
-            "--length is {text}, but must be a whole number from 1 to 2^53; count the tokens of \
+            "--length is {text:?}, but must be a whole number from 1 to 2^53; count the tokens of \
              the input"
         )
     })
