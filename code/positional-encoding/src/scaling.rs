@@ -248,6 +248,7 @@ pub fn dynamic_ntk_with_factor(
     check_factor(factor)?;
     check_lengths(trained, seq_len)?;
     let stretch = seq_len.max(trained.length) as f64 / trained.length as f64;
+    // factor * stretch - (factor - 1), which for a large factor would lose the 1.
     ntk_aware(trained, 1.0 + factor * (stretch - 1.0))
 }
 // ANCHOR_END: dynamic_with_factor
