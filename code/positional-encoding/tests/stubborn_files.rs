@@ -186,6 +186,17 @@ fn what_is_assumed_or_left_unread_is_said() {
             llama(json!({"rope_theta": 1})),
             "rope_theta 1 is not above 1",
         ),
+        (
+            llama(json!({"no_rope_layers": [1, 1, 1, 0], "no_rope_layer_interval": 2})),
+            "no_rope_layer_interval 2 beside it says otherwise",
+        ),
+        (
+            llama(
+                json!({"layer_types": ["full_attention", "sliding_attention"],
+                "sliding_window_pattern": 2}),
+            ),
+            "sliding_window_pattern beside it says otherwise",
+        ),
     ] {
         let model = read(&file).unwrap();
         assert!(
