@@ -12,7 +12,7 @@ fn interpolated_tables_agree_with_torch() {
         for (row, theirs) in wholes(&case["rows"]).into_iter().zip(list(&case["values"])) {
             let what = format!("{} to {max_positions}, row {row}", table.nrows());
             // The place is rounded to a part in 2^53 of at most 64 rows, which lie at most 4 apart.
-            assert_close(&what, &ours.row(row), &numbers(theirs), |_| 1e-13);
+            assert_close(&what, ours.row(row), &numbers(theirs), |_| 1e-13);
         }
     }
 }
