@@ -580,3 +580,44 @@ fn deepseeks_second_factor_stands_on_the_softmax() {
     assert_eq!((table.rotary_dim, table.attention_factor), (64, 1.0));
     assert_relative_eq!(table.softmax_scale_factor, 1.873854207, max_relative = 1e-8);
 }
+
+#[test]
+fn a_memo_kept_by_length_alone_turns_the_second_request_by_the_angles_of_the_first() {
+    let x = [1.0, 2.0, 3.0, 4.0];
+    let mut memo = std::collections::HashMap::new();
+    let mut by_length = |base: f64, length: usize| {
+        let angles = memo
+            .entry(length)
+            .or_insert_with(|| rope::inv_freq(4, base).unwrap());
+        rotated(&x, 5, angles, Layout::Half)
+    };
+    let first = by_length(10_000.0, 8);
+    let second = by_length(500_000.0, 8);
+    let right = rotated(&x, 5, &rope::inv_freq(4, 500_000.0).unwrap(), Layout::Half);
+    assert_all_close(&second, &first);
+    // The slow pair should have turned by 0.007 radians and turned by 0.05.
+    assert!((second[1] - right[1]).abs() > 0.1, "{second:?} {right:?}");
+}
+
+#[test]
+fn a_bias_in_cross_attention_makes_the_answer_depend_on_where_the_question_stands() {
+    let table = Array2::from_shape_fn((32, 1), |(bucket, _)| bucket as f64 / 8.0);
+    let scores = array![[0.3, -0.2, 0.1, 0.4]];
+    let answer = |question: usize, biased: bool| {
+        let mut scores = scores.clone();
+        if biased {
+            let bias = t5::bias(
+                table.view(),
+                &[question],
+                &[0, 1, 2, 3],
+                128,
+                Direction::Bidirectional,
+            );
+            scores += &bias.unwrap().index_axis(Axis(0), 0);
+        }
+        softmax(scores.view())
+    };
+    assert_eq!(answer(0, false), answer(9, false));
+    let moved = (&answer(0, true) - &answer(9, true)).mapv(f64::abs).sum();
+    assert!(moved > 0.05, "the weights moved by {moved}");
+}

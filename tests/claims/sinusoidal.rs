@@ -654,8 +654,8 @@ fn a_long_table_by_rotation_is_nearer_to_the_truth_than_one_by_sine_and_cosine()
     };
     let by_sine = largest_error(table(seq_len, d_model).unwrap());
     let by_rotation = largest_error(table_by_rotation(seq_len, d_model).unwrap());
-    assert!(by_sine > 1.2e-11 && by_sine < 1.35e-11, "{by_sine}");
-    assert!(by_rotation < 0.6 * by_sine, "{by_rotation}");
+    assert!(by_sine > 1.2e-11, "{by_sine}");
+    assert!(by_rotation < 0.55 * by_sine, "{by_rotation}");
 }
 
 #[test]

@@ -10,9 +10,11 @@ stand, so that no rounding of an input enters.
 """
 
 import json
+import math
 import platform
 import random
 import sys
+from fractions import Fraction
 
 import mpmath
 from mpmath import mpf
@@ -68,12 +70,21 @@ def encoding():
 
 
 def table():
-    """Cells of long tables: beside an anchor, a row in 256, far from it, and the last rows."""
+    """Cells of long tables: the last rows, and the anchors, one row in 256, whose angle loses most."""
+    def anchors(length, width, wave):
+        def lost(position, i):
+            w = math.pow(1e4, -2 * i / width)
+            return abs(Fraction(position * w) - Fraction(position) * Fraction(w)) * abs(wave(position * w))
+
+        starts = range(0, length, 256)
+        return [position for i in (1, 2) for position in sorted(starts, key=lambda start: lost(start, i))[-2:]]
+
     cases = []
     for length, width in ((131_072, 64), (1_000_001, 6)):
         last = (length - 1) // 256 * 256
         rows = {255, 256, last - 1, last, *(RNG.randrange(length) for _ in range(200 if WIDE else 2))}
         rows.update(range(length - (100 if WIDE else 12), length))
+        rows.update(anchors(length, width, math.sin) + anchors(length, width, math.cos))
         pairs = range(width // 2) if WIDE or width < 10 else [0, 1, 2, 5, 20, 31]
         for position in sorted(rows):
             angles = [position * frequency(1e4, i, width) for i in pairs]
