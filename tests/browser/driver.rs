@@ -49,6 +49,7 @@ impl Browser {
         let wish = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
             "goog:chromeOptions": {"args": arguments},
+            "goog:loggingPrefs": {"browser": "SEVERE"},
         }}});
         let answer = browser.post("", wish);
         let id = answer["sessionId"].as_str().expect("a session").to_owned();
@@ -77,6 +78,16 @@ impl Browser {
     /// What a script returns, as text.
     pub fn text(&self, script: &str) -> String {
         self.run(script).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Errors of scripts and loads since the last call.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.post("/se/log", json!({"type": "browser"}));
+        let entries = log.as_array().cloned().unwrap_or_default();
+        entries
+            .iter()
+            .map(|entry| entry["message"].to_string())
+            .collect()
     }
 
     /// Waits until a script returns true.

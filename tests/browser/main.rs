@@ -5,5 +5,6 @@
 //! ```
 
 mod driver;
+mod pages;
 mod server;
 mod widgets;
