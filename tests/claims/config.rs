@@ -488,7 +488,10 @@ fn any_value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        prop::sample::select(vec![0.0, 0.5, 1.0, 2.0, 4096.0, 1e308]).prop_map(Value::from),
+        prop::sample::select(vec![
+            -1.0, -0.0, 0.0, 5e-324, 0.5, 1.0, 2.0, 4096.0, 9.3e18, 1e308,
+        ])
+        .prop_map(Value::from),
         prop::sample::select(vec![
             "default",
             "linear",
@@ -577,6 +580,7 @@ proptest! {
                 for table in &model.tables {
                     prop_assert!(table.inv_freq.iter().all(|w| w.is_finite() && *w >= 0.0));
                     prop_assert!(table.attention_factor.is_finite());
+                    prop_assert!(table.softmax_scale_factor.is_finite());
                     prop_assert_eq!(2 * table.inv_freq.len(), table.rotary_dim);
                 }
                 prop_assert!(!model.to_string().is_empty());

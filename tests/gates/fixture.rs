@@ -21,7 +21,7 @@ impl Fixture {
             "book.toml",
             "[book]\ntitle = \"Fixture\"\n\n\
              [build]\ncreate-missing = false\n\n\
-             [preprocessor.weave]\nexamples = \"demo\"\nbefore = [\"links\"]\n\n\
+             [preprocessor.weave]\nexamples = \"demo\"\ntarget-dir = \"target\"\nbefore = [\"links\"]\n\n\
              [preprocessor.katex]\nafter = [\"links\"]\nno-css = true\noutput = \"htmlAndMathml\"\n\n\
              [preprocessor.finish]\nafter = [\"katex\"]\n\n\
              [output.html.playground]\nrunnable = false\n",
@@ -40,6 +40,7 @@ impl Fixture {
             "tests/claims/demo.rs",
             "#[test]\nfn two_and_two_are_four() {\n    assert_eq!(2 + 2, 4);\n}\n",
         );
+        fixture.write("tests/claims/main.rs", "mod demo;\n");
         fixture.write(
             "Cargo.toml",
             "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",

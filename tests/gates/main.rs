@@ -241,6 +241,7 @@ fn an_unknown_claim_stops_the_build() {
 #[test]
 fn a_test_that_no_chapter_claims_stops_the_build() {
     let fixture = Fixture::new();
+    fixture.write("tests/claims/main.rs", "mod demo;\nmod more;\n");
     fixture.write(
         "tests/claims/more.rs",
         "#[test]\nfn more() {\n    assert!(true);\n}\n",
@@ -468,5 +469,101 @@ fn a_place_that_cannot_hold_the_book_is_named() {
     assert!(
         faults.contains("book.new") && faults.contains("then build again"),
         "{faults}"
+    );
+}
+
+#[test]
+fn a_claim_whose_test_is_not_compiled_stops_the_build() {
+    let fixture = Fixture::new();
+    fixture.write("tests/claims/main.rs", "// mod demo;\n");
+    fixture.stops("tests/claims/demo.rs", "not compiled", "add `mod demo;`");
+}
+
+#[test]
+fn a_backtick_that_opens_no_code_stops_the_build() {
+    Fixture::new().chapter("A lone ` tick, then $x$.\n").stops(
+        "src/one.md",
+        "a backtick that no other closes",
+        "a backslash before",
+    );
+}
+
+#[test]
+fn a_fence_that_is_never_closed_stops_the_build() {
+    Fixture::new().chapter("```sh\nls\n\n## Swallowed\n").stops(
+        "src/one.md",
+        "a fence that is never closed",
+        "as many backticks",
+    );
+}
+
+#[test]
+fn a_misspelt_request_stops_the_build() {
+    for request in [
+        "{{#claim demo::two}",
+        "{{claim demo::two}}",
+        "{#output hello}",
+    ] {
+        Fixture::new().chapter(&format!("So {request}\n")).stops(
+            "src/one.md",
+            "a misspelt request",
+            "{{#verb object}}",
+        );
+    }
+}
+
+#[test]
+fn a_misspelt_figure_stops_the_build() {
+    Fixture::new()
+        .chapter("```Figure\nname = \"x/y\"\n```\n")
+        .stops("src/one.md", "meant as a figure", "and nothing behind it");
+}
+
+#[test]
+fn a_claim_in_a_heading_stops_the_build() {
+    Fixture::new()
+        .chapter("## Two {{#claim demo::two_and_two_are_four}}\n")
+        .stops("src/one.md", "stands in a heading", "behind a sentence");
+}
+
+#[test]
+fn a_page_that_the_summary_forgets_stops_the_build() {
+    let fixture = Fixture::new();
+    fixture.write("src/lost.md", "# Lost\n");
+    fixture.stops("src/lost.md", "not in the summary", "list it in SUMMARY.md");
+}
+
+#[test]
+fn a_link_to_nowhere_stops_the_build() {
+    Fixture::new().chapter("[there]()\n").stops(
+        "src/one.md",
+        "a link leads nowhere",
+        "between the parentheses",
+    );
+}
+
+#[test]
+fn a_file_in_the_place_of_the_book_is_kept() {
+    let fixture = Fixture::new();
+    fixture.write("book", "mine");
+    fixture.stops("book", "not a folder", "move it away");
+    assert_eq!(
+        fs::read_to_string(fixture.path("book")).expect("kept"),
+        "mine"
+    );
+}
+
+#[test]
+fn lines_of_rust_that_begin_with_a_number_sign_are_shown() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "code/demo.rs",
+        "// ANCHOR: double\nlet x = \"\n# one\n## two\n\";\n// ANCHOR_END: double\n",
+    );
+    fixture.build().expect("built");
+    let page = fs::read_to_string(fixture.path("book/one.html")).expect("a page");
+    assert!(
+        page.contains("# one\n## two\n") && !page.contains("boring"),
+        "{page}"
     );
 }

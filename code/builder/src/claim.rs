@@ -6,7 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::{fs, io};
+
+use regex::Regex;
 
 use crate::Fault;
 
@@ -50,11 +53,24 @@ impl Claim {
                 "make it run, or take the claim out of the book",
             );
         }
-        if !self.source.contains("assert") {
+        if !asserts(&self.source) {
             return fault("asserts nothing", "assert what the claim says");
         }
         None
     }
+}
+
+/// Whether a line of code, and not of comment, calls an assertion.
+fn asserts(source: &str) -> bool {
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(prop_)?assert\w*!?\s*\(").expect("a constant pattern"));
+    source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .any(|line| {
+            CALL.find(line)
+                .is_some_and(|call| !line[..call.start()].contains('"'))
+        })
 }
 
 /// A claim's id as a sentence: `rope::norms_are_kept` becomes "norms are kept".
@@ -78,6 +94,7 @@ pub fn read(root: &Path, folder: &Path) -> (BTreeMap<String, Claim>, Vec<Fault>)
         Err(error) => return (claims, vec![unreadable(folder, error)]),
     };
     let mut faults = Vec::new();
+    let main = fs::read_to_string(root.join(folder).join("main.rs")).unwrap_or_default();
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let module = path
             .file_stem()
@@ -88,7 +105,28 @@ pub fn read(root: &Path, folder: &Path) -> (BTreeMap<String, Claim>, Vec<Fault>)
             continue;
         }
         let file = folder.join(path.file_name().unwrap_or_default());
+        if !main
+            .lines()
+            .any(|line| line.trim() == format!("mod {module};"))
+        {
+            faults.push(Fault::new(
+                &file,
+                "these tests are not compiled, so they prove nothing",
+                format!(
+                    "add `mod {module};` to {}",
+                    folder.join("main.rs").display()
+                ),
+            ));
+        }
         match fs::read_to_string(&path) {
+            Ok(text) if text.contains("/*") || text.contains("#[cfg(") => {
+                let thing = "a block comment or `#[cfg(…)]`, behind which a test is not compiled";
+                faults.push(Fault::new(
+                    &file,
+                    thing,
+                    "take it out: a claim is always tested",
+                ));
+            }
             Ok(text) => claims.extend(
                 tests(&text, &module, &file)
                     .into_iter()
@@ -173,6 +211,12 @@ proptest! {
         assert!(claims[0].source.starts_with("/// Why.") && claims[0].source.ends_with('}'));
         assert_eq!(claims[1].sentence(), "two holds");
         assert!(claims[1].source.ends_with("\n}"));
+    }
+
+    #[test]
+    fn an_assertion_in_a_comment_or_a_string_asserts_nothing() {
+        assert!(asserts("    prop_assert_eq!(a, b);") && asserts("assert_relative_eq!(a, b);"));
+        assert!(!asserts("    // assert!(false)") && !asserts("let text = \"assert!(x)\";"));
     }
 
     #[test]

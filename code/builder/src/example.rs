@@ -4,8 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
@@ -14,6 +17,51 @@ use serde::Deserialize;
 pub struct Examples {
     package: String,
     programs: BTreeMap<String, PathBuf>,
+}
+
+/// An example that takes longer has hung: the slowest of the book takes a hundredth of it.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs a command to its end, or stops it when the time is over.
+fn run_for(limit: Duration, command: &mut Command) -> Result<Output, String> {
+    let start = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("it could not be started: {error}"))?;
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+    let reader = thread::spawn(move || read(&mut stdout));
+    let errors = thread::spawn(move || read(&mut stderr));
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {
+                // It may have ended by itself just now.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it did not end within {} seconds", limit.as_secs()));
+            }
+            Err(error) => return Err(format!("it could not be waited for: {error}")),
+        }
+    };
+    let text = |thread: thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+    Ok(Output {
+        status,
+        stdout: text(reader),
+        stderr: text(errors),
+    })
+}
+
+fn read(pipe: &mut Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        // What could be read is shown; the status tells the rest.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 #[derive(Deserialize)]
@@ -37,17 +85,23 @@ struct Diagnostic {
 }
 
 impl Examples {
-    /// Builds the examples of `package` in the workspace at `root`.
+    /// Builds the examples of `package` in the workspace at `root`, in cargo's own folder or in
+    /// `target_dir`.
     ///
     /// # Errors
     ///
     /// What the compiler said, where it could not.
-    pub fn build(root: &Path, package: &str) -> Result<Examples, String> {
+    pub fn build(
+        root: &Path,
+        package: &str,
+        target_dir: Option<&Path>,
+    ) -> Result<Examples, String> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
             .current_dir(root)
             .args(["build", "--quiet", "--examples", "--package", package])
             .args(["--message-format", "json"])
+            .args(target_dir.map(|folder| format!("--target-dir={}", folder.display())))
             .stdin(Stdio::null())
             .output()
             .map_err(|error| format!("cargo could not be started: {error}"))?;
@@ -107,11 +161,7 @@ impl Examples {
     /// What went wrong, where it is unknown, failed, printed nothing or no text.
     pub fn run(&self, root: &Path, name: &str) -> Result<String, String> {
         let program = self.programs.get(name).ok_or("it is not built")?;
-        let output = Command::new(program)
-            .current_dir(root)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("it could not be started: {error}"))?;
+        let output = run_for(TIME_LIMIT, Command::new(program).current_dir(root))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("it ended with {}: {}", output.status, said.trim()));
@@ -122,5 +172,17 @@ impl Examples {
             return Err("it printed nothing".into());
         }
         Ok(text.trim_end().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hangs_is_stopped() {
+        let mut sleep = Command::new("sleep");
+        let said = run_for(Duration::from_millis(50), sleep.arg("60")).expect_err("stopped");
+        assert!(said.contains("did not end within"), "{said}");
     }
 }

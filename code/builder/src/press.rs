@@ -70,9 +70,16 @@ fn configuration(root: &Path) -> Result<Config, Faults> {
         )
     })?;
     let refuse = |thing: String, remedy: &str| Faults::from(Fault::new(file, thing, remedy));
-    let config: Config = text
+    let mut config: Config = text
         .parse()
         .map_err(|error| refuse(format!("{error:#}"), "mend the settings"))?;
+    // As mdBook does: a publisher sets the site's address like this.
+    config.update_from_env().map_err(|error| {
+        refuse(
+            format!("{error:#}"),
+            "mend the environment's MDBOOK_ settings",
+        )
+    })?;
     for (name, order) in [
         ("weave", "before = [\"links\"]"),
         ("katex", "after = [\"links\"]"),
@@ -144,18 +151,30 @@ fn render(
     drop(guard);
     result.map_err(|error| match error.downcast::<Faults>() {
         Ok(faults) => faults,
-        Err(error) => Faults::from(Fault::new(
-            Path::new("book.toml"),
-            format!("mdBook stopped: {error:#}"),
-            "mend what it names",
-        )),
+        Err(error) => {
+            let told = format!("{error:#}");
+            let of_summary =
+                told.to_lowercase().contains("summary") || told.contains("Chapter file");
+            let file = if of_summary {
+                "src/SUMMARY.md"
+            } else {
+                "book.toml"
+            };
+            let remedy = "mend the file or the entry that it names";
+            Faults::from(Fault::new(
+                Path::new(file),
+                format!("mdBook stopped: {told}"),
+                remedy,
+            ))
+        }
     })?;
     let warnings = warnings.text();
     if !warnings.trim().is_empty() {
         return Err(Faults::from(Fault::new(
             Path::new("src"),
             format!("mdBook warned: {}", warnings.trim()),
-            "mend what it names",
+            "mend what it names; figures, listings, outputs and tables stand at the margin, alone \
+             on their lines",
         )));
     }
     Ok(tally.counts())
@@ -221,6 +240,13 @@ impl Folders {
             previous: beside(".old"),
             _lock: lock,
         };
+        if fs::symlink_metadata(book).is_ok_and(|found| !found.is_dir()) {
+            return Err(Faults::from(Fault::new(
+                book.strip_prefix(root).unwrap_or(book),
+                "the book's place is taken by what is not a folder",
+                "move it away, then build again",
+            )));
+        }
         folders.tidy()?;
         Ok(folders)
     }

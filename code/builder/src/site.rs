@@ -141,7 +141,13 @@ fn check_page(
             "ship it with the book",
         );
     }
-    let local = |link: &&String| !is_remote(link) && !has_scheme(link);
+    if page.links.iter().any(String::is_empty) {
+        fault(
+            "a link leads nowhere".into(),
+            "write its address between the parentheses",
+        );
+    }
+    let local = |link: &&String| !link.is_empty() && !is_remote(link) && !has_scheme(link);
     for link in page.links.iter().chain(&page.loads).filter(local) {
         let (path, fragment) = link.split_once('#').unwrap_or((link, ""));
         let path = path.split('?').next().unwrap_or(path);

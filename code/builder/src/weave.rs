@@ -81,10 +81,11 @@ pub struct Weave {
 
 /// `[preprocessor.weave]` in book.toml.
 #[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Settings {
     examples: String,
     claims: PathBuf,
+    target_dir: Option<PathBuf>,
     command: Option<String>,
     before: Vec<String>,
     after: Vec<String>,
@@ -95,6 +96,7 @@ impl Default for Settings {
         Settings {
             examples: "positional-encoding".into(),
             claims: "tests/claims".into(),
+            target_dir: None,
             command: None,
             before: Vec::new(),
             after: Vec::new(),
@@ -115,7 +117,8 @@ impl Preprocessor for Weave {
                 Faults::from(Fault::new(
                     Path::new("book.toml"),
                     format!("`[preprocessor.weave]` cannot be read: {error:#}"),
-                    "its keys are `examples`, the package, and `claims`, the folder of the tests",
+                    "its keys are `examples`, the package, `claims`, the folder of the tests, and \
+                     `target-dir`, where cargo shall build",
                 ))
             })?
             .unwrap_or_default();
@@ -141,6 +144,7 @@ impl Preprocessor for Weave {
             counts.claims = claimed;
         });
         loom.refuse_unclaimed();
+        loom.faults.extend(unlisted(&book, &ctx.root, &ctx.config));
         if loom.faults.is_empty() {
             Ok(book)
         } else {
@@ -149,13 +153,49 @@ impl Preprocessor for Weave {
     }
 }
 
+/// Markdown files that lie among the chapters and that the summary does not list.
+fn unlisted(book: &Book, root: &Path, config: &Config) -> Vec<Fault> {
+    let listed: BTreeSet<PathBuf> = book
+        .iter()
+        .filter_map(|item| match item {
+            BookItem::Chapter(chapter) => Some(source_file(config, chapter)),
+            _ => None,
+        })
+        .collect();
+    let mut faults = Vec::new();
+    let mut folders = vec![config.book.src.clone()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(root.join(&folder))
+            .into_iter()
+            .flatten()
+            .flatten();
+        for file in entries.map(|entry| folder.join(entry.file_name())) {
+            if root.join(&file).is_dir() {
+                folders.push(file);
+            } else if file.extension().is_some_and(|extension| extension == "md")
+                && !file.ends_with("SUMMARY.md")
+                && !listed.contains(&file)
+            {
+                let thing = "this page is not in the summary, so nobody can read it";
+                faults.push(Fault::new(
+                    &file,
+                    thing,
+                    "list it in SUMMARY.md, or remove it",
+                ));
+            }
+        }
+    }
+    faults
+}
+
 /// The Markdown file of a chapter, relative to the book's root.
 pub fn source_file(config: &Config, chapter: &Chapter) -> PathBuf {
     let path = chapter.source_path.as_ref().or(chapter.path.as_ref());
     config.book.src.join(path.cloned().unwrap_or_default())
 }
 
-const ALL_CLAIMS: &str = "{{#claims}}";
+/// Stands for the list of all claims until every chapter has made its own; no text holds it.
+const ALL_CLAIMS: &str = "\u{e000}claims\u{e000}";
 const DIRECTIVES: &str = "output, table, value, claim, claims, and include within a fence";
 
 /// A place in the book that makes a claim.
@@ -253,8 +293,9 @@ impl<'a> Loom<'a> {
             edits.push((table.start..table.start, TABLE_OPENS.into()));
             edits.push((table.end..table.end, TABLE_CLOSES.into()));
         }
+        self.faults.extend(misspelt(&content, &code, &page.file));
         for fence in fences {
-            self.refuse_tildes(&content, &fence, &page);
+            self.refuse_fence(&content, &fence, &page);
             let woven = if fence.info == "figure" {
                 self.figure(&fence, &mut page)
             } else if fence.body.contains("{{#") {
@@ -270,6 +311,17 @@ impl<'a> Loom<'a> {
             }
         }
         for directive in directives(&content, &code) {
+            let line = content[..directive.range.start]
+                .rsplit('\n')
+                .next()
+                .unwrap_or("");
+            if directive.verb == "claim" && line.starts_with('#') {
+                let thing = format!("the claim `{}` stands in a heading", directive.object);
+                let remedy = "make it behind a sentence: a heading is a link already";
+                let fault = Fault::new(&page.file, thing, remedy);
+                self.faults.push(fault.at(&content, directive.range.start));
+                continue;
+            }
             match self.directive(&directive, &mut page) {
                 Ok(text) => edits.push((directive.range, text)),
                 Err(fault) => self.faults.push(fault.at(&content, directive.range.start)),
@@ -278,16 +330,34 @@ impl<'a> Loom<'a> {
         apply(&content, edits)
     }
 
-    /// mdbook-katex reads on inside such fences.
-    fn refuse_tildes(&mut self, content: &str, fence: &Fence, page: &Page) {
-        if content[fence.range.clone()].trim_start().starts_with('~') {
-            let fault = Fault::new(
-                &page.file,
-                "a fence of tildes, in which a dollar would be taken for mathematics",
-                "write the fence with backticks",
-            );
-            self.faults.push(fault.at(content, fence.range.start));
-        }
+    fn refuse_fence(&mut self, content: &str, fence: &Fence, page: &Page) {
+        let text = content[fence.range.clone()].trim();
+        let ticks = text.chars().take_while(|&c| c == '`').count();
+        let end = text
+            .rsplit('\n')
+            .next()
+            .unwrap_or("")
+            .trim()
+            .trim_start_matches(['>', ' ']);
+        let (thing, remedy) = if text.starts_with('~') {
+            // mdbook-katex reads on inside such fences.
+            let thing = "a fence of tildes, in which a dollar would be taken for mathematics";
+            (thing, "write the fence with backticks")
+        } else if ticks > 0 && (end.len() < ticks || end.chars().any(|c| c != '`')) {
+            (
+                "a fence that is never closed",
+                "end it with a line of as many backticks",
+            )
+        } else if fence.info.to_lowercase().starts_with("figure") && fence.info != "figure" {
+            (
+                "a fence that may be meant as a figure",
+                "write ```figure, and nothing behind it",
+            )
+        } else {
+            return;
+        };
+        self.faults
+            .push(Fault::new(&page.file, thing, remedy).at(content, fence.range.start));
     }
 
     fn figure(&mut self, fence: &Fence, page: &mut Page) -> Result<String, Fault> {
@@ -494,7 +564,7 @@ impl<'a> Loom<'a> {
         }
         self.examples = Some(None);
         let package = &self.settings.examples;
-        Examples::build(&self.root, package)
+        Examples::build(&self.root, package, self.settings.target_dir.as_deref())
             .map(Some)
             .map_err(|said| {
                 Fault::new(
@@ -557,8 +627,9 @@ impl<'a> Loom<'a> {
                 .map(|place| format!("[{}]({})", place.chapter, place.link))
                 .collect();
             text.push_str(&format!(
-                "\n### {} {{#{}}}\n\nClaimed in {}. <code>{}:{}</code>\n\n\
-                 <details>\n<summary>The test</summary>\n\n{}\n\n</details>\n",
+                "\n<p class=\"claim-name\" id=\"{1}\"><strong>{0}</strong></p>\n\n\
+                 Claimed in {2}. <code>{3}:{4}</code>\n\n\
+                 <details>\n<summary>The test</summary>\n\n{5}\n\n</details>\n",
                 claim.sentence(),
                 claim.anchor(),
                 places.join(", "),
@@ -661,6 +732,35 @@ fn blocks(content: &str) -> (Vec<Fence>, Vec<Range<usize>>, Vec<Range<usize>>) {
     (fences, code, tables)
 }
 
+/// What looks like a request and is none, and backticks that open no code: mdbook-katex would
+/// take them for the beginning of some.
+fn misspelt(content: &str, code: &[Range<usize>], file: &Path) -> Vec<Fault> {
+    static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"\{(?:\{\s*#?|\s*#)\s*(?:output|table|value|claims?|include|figure)\b[^\n]{0,60}")
+    });
+    static WHOLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\{\{\s*#\s*\w+[^{}]*\}\}"));
+    let inside = |at: usize| code.iter().any(|code| code.contains(&at));
+    let mut faults = Vec::new();
+    for found in REQUEST
+        .find_iter(content)
+        .filter(|found| !inside(found.start()))
+    {
+        if !WHOLE.is_match(found.as_str()) && !WHOLE.is_match(&content[found.start()..]) {
+            let thing = format!("a misspelt request: `{}`", found.as_str());
+            let remedy = "write it as `{{#verb object}}`";
+            faults.push(Fault::new(file, thing, remedy).at(content, found.start()));
+        }
+    }
+    for (at, _) in content.match_indices('`') {
+        if !inside(at) && !content[..at].ends_with(['\\', '`']) {
+            let remedy = "close the code, or write a backslash before the backtick";
+            faults
+                .push(Fault::new(file, "a backtick that no other closes", remedy).at(content, at));
+        }
+    }
+    faults
+}
+
 fn directives(content: &str, code: &[Range<usize>]) -> Vec<Directive> {
     static DIRECTIVE: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\{\{\s*#\s*(\w+)\s*([^{}]*?)\s*\}\}"));
@@ -744,11 +844,22 @@ fn code_block(info: &str, text: &str) -> String {
     } else {
         class.join(" ")
     };
-    let text = figures::kit::escape(text)
-        .replace('$', "&#36;")
+    let shown: Vec<String> = text.lines().map(|line| unhidden(&language, line)).collect();
+    let text = figures::kit::escape(&shown.join("\n"))
         .replace('`', "&#96;")
         .replace("{{", "&#123;&#123;");
     format!("<pre><code class=\"language-{language}\" tabindex=\"0\">{text}\n</code></pre>")
+}
+
+/// mdBook hides lines of Rust that begin with a number sign, unless there is one more.
+fn unhidden(language: &str, line: &str) -> String {
+    let code = line.trim_start();
+    let hidden = code.starts_with('#') && !code.starts_with("#[") && !code.starts_with("#!");
+    if language.starts_with("rust") && hidden {
+        format!("{}#{code}", &line[..line.len() - code.len()])
+    } else {
+        line.to_owned()
+    }
 }
 
 /// Lines from inside a function, moved to the margin.

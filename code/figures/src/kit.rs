@@ -521,12 +521,14 @@ fn hex(color: RGBColor) -> String {
     format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)
 }
 
-/// Text made safe to stand between tags or inside a quoted attribute.
+/// Text made safe to stand between tags or inside a quoted attribute, and from being taken for
+/// mathematics.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
+        .replace('$', "&#36;")
 }
 
 /// Plotters' errors, which have many types, as ours.

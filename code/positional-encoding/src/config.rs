@@ -397,9 +397,14 @@ fn levels(file: &Map<String, Value>) -> Result<Vec<Level<'_>>, Error> {
             },
         );
     }
-    if let Some(map) = levels[0].map.get("attn_config").and_then(Value::as_object) {
-        let path = format!("{}attn_config.", levels[0].path);
-        levels.push(Level { path, map });
+    let path = format!("{}attn_config", levels[0].path);
+    match levels[0].map.get("attn_config") {
+        Some(Value::Object(map)) => levels.push(Level {
+            path: format!("{path}."),
+            map,
+        }),
+        None | Some(Value::Null) => {}
+        Some(other) => return Err(wrong_type(&path, other, "an object")),
     }
     Ok(levels)
 }
@@ -486,19 +491,20 @@ fn note_unread(keys: &mut Keys) {
         "position_ids",
         "min_length",
     ];
-    for (path, value) in keys.unread() {
+    let note = |(path, value): (String, &Value)| {
         let name = path.rsplit('.').next().unwrap_or(&path).to_lowercase();
-        let looks_like_position = parts.iter().any(|part| name.contains(part));
+        let looks_like_position = parts.iter().any(|part| name.contains(part))
+            || block::SETTINGS.contains(&name.as_str()) && name != "type";
         if looks_like_position && !silent.contains(&name.as_str()) {
-            keys.note(format!("{path} {} is not used", show(value)));
-        } else if let Value::Object(map) = value
-            && map
-                .keys()
-                .any(|key| key.contains("rope") || key.contains("position"))
-            && !TEXT.contains(&name.as_str())
-            && name != "attn_config"
-        {
-            keys.note(format!("{path} is not read: not part of the text model"));
+            return Some(format!("{path} {} is not used", show(value)));
         }
-    }
+        let of_another_model = value.as_object().is_some_and(|map| {
+            map.keys()
+                .any(|key| key.contains("rope") || key.contains("position"))
+        });
+        (of_another_model && !TEXT.contains(&name.as_str()) && name != "attn_config")
+            .then(|| format!("{path} is not read: not part of the text model"))
+    };
+    let unread = keys.unread();
+    keys.note_unused(unread.into_iter().filter_map(note));
 }

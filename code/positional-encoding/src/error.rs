@@ -64,3 +64,12 @@ pub enum Error {
         remedy: String,
     },
 }
+
+/// A number as a person reads it: with an exponent where its zeros would fill a line.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-6..1e16).contains(&size) => value.to_string(),
+        size if size.is_finite() => format!("{value:e}"),
+        _ => value.to_string(),
+    }
+}

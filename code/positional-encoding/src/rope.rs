@@ -66,7 +66,7 @@ pub fn inv_freq(rotary_dim: usize, base: f64) -> Result<Vec<f64>, Error> {
     if !(base.is_finite() && base > 0.0) {
         return Err(Error::Parameter {
             name: "base",
-            given: base.to_string(),
+            given: crate::error::number(base),
             allowed: "a finite number above zero".into(),
             remedy: "use the model's rope_theta, 10000 in the paper".into(),
         });

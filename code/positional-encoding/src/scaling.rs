@@ -22,6 +22,7 @@
 
 use std::f64::consts::TAU;
 
+use crate::error::number;
 use crate::{Error, rope};
 
 /// What training fixed: the rotary embedding before anything is rescaled.
@@ -247,7 +248,8 @@ pub fn dynamic_ntk_with_factor(
     check_factor(factor)?;
     check_lengths(trained, seq_len)?;
     let stretch = seq_len.max(trained.length) as f64 / trained.length as f64;
-    ntk_aware(trained, factor * stretch - (factor - 1.0))
+    // factor * stretch - (factor - 1), which for a large factor would lose the 1.
+    ntk_aware(trained, 1.0 + factor * (stretch - 1.0))
 }
 // ANCHOR_END: dynamic_with_factor
 
@@ -791,7 +793,7 @@ fn finished(inv_freq: Vec<f64>, attention_factor: f64) -> Result<Frequencies, Er
 fn parameter(name: &'static str, given: f64, allowed: &str, remedy: &str) -> Error {
     Error::Parameter {
         name,
-        given: given.to_string(),
+        given: number(given),
         allowed: allowed.into(),
         remedy: remedy.into(),
     }
@@ -859,7 +861,7 @@ fn check_bounds(low: (&'static str, f64), high: (&'static str, f64)) -> Result<(
     }
     Err(Error::Parameter {
         name: low.0,
-        given: format!("{} with {} {}", low.1, high.0, high.1),
+        given: format!("{} with {} {}", number(low.1), high.0, number(high.1)),
         allowed: format!("finite, not negative and below {}", high.0),
         remedy: "check that the two are not exchanged: they count turns, the smaller for slow \
                  pairs"

@@ -196,3 +196,19 @@ fn help_is_no_error() {
     assert!(output.status.success());
     assert!(stdout(&output).contains("--length N"));
 }
+
+#[test]
+fn a_refusal_is_one_line_whatever_the_file_calls_its_keys() {
+    let odd = br#"{"model_type": "llama", "rope_parameters": {"a\n\u001b[31m_attention": 5}}"#;
+    let text = refusal(&["-"], odd);
+    assert!(
+        text.contains("rope_parameters.a??[31m_attention is 5"),
+        "{text}"
+    );
+    let long = "x".repeat(1_000_000);
+    let long =
+        format!("{{\"model_type\": \"llama\", \"rope_parameters\": {{\"{long}_attention\": 5}}}}");
+    assert!(refusal(&["-"], long.as_bytes()).len() < 900);
+    assert!(refusal(&["-"], b"\xff\xfe{\0}\0").contains("UTF-16"));
+    assert!(refusal(&["no\nfile"], b"").contains("no?file"));
+}

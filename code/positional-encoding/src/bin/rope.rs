@@ -37,10 +37,24 @@ fn main() -> ExitCode {
         Ok(text) => print(&text),
         Err(problem) => {
             // Nothing is left to tell a reader whose standard error is closed.
-            let _ = writeln!(io::stderr(), "rope: {problem}");
+            let _ = writeln!(io::stderr(), "rope: {}", on_one_line(&problem));
             ExitCode::from(2)
         }
     }
+}
+
+/// Keys and paths may hold anything, and control characters would move a terminal's cursor.
+fn on_one_line(problem: &str) -> String {
+    const LONGEST: usize = 800;
+    let mut line: String = problem
+        .chars()
+        .take(LONGEST)
+        .map(|letter| if letter.is_control() { '?' } else { letter })
+        .collect();
+    if problem.chars().nth(LONGEST).is_some() {
+        line.push_str("...");
+    }
+    line
 }
 
 fn print(text: &str) -> ExitCode {
@@ -124,7 +138,7 @@ fn set<T>(place: &mut Option<T>, value: T, name: &str) -> Result<(), String> {
 fn parse_length(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| {
         format!(
-            "--length is {text}, but must be a whole number from 1 to 2^53; count the tokens of \
+            "--length is {text:?}, but must be a whole number from 1 to 2^53; count the tokens of \
              the input"
         )
     })

@@ -71,6 +71,33 @@ pub(super) const LOCAL_BASE: &[&str] = &[
     "swa_rope_theta",
 ];
 
+/// The names of settings, which no kind of layer has.
+pub(super) const SETTINGS: &[&str] = &[
+    "rope_type",
+    "type",
+    "rope_theta",
+    "factor",
+    "alpha",
+    "partial_rotary_factor",
+    "original_max_position_embeddings",
+    "attention_factor",
+    "short_factor",
+    "long_factor",
+    "short_mscale",
+    "long_mscale",
+    "low_freq_factor",
+    "high_freq_factor",
+    "beta_fast",
+    "beta_slow",
+    "truncate",
+    "mscale",
+    "mscale_all_dim",
+    "mrope_section",
+];
+
+/// The most kinds of layer that a file may tell apart; published ones tell two.
+pub(super) const MOST_KINDS: usize = 16;
+
 /// Settings that no object of the file holds: told by its outer keys, or the model type's.
 #[derive(Debug)]
 pub(super) struct Outside {
@@ -178,17 +205,31 @@ impl<'a> Blocks<'a> {
         map: &'a Map<String, Value>,
         is_default: bool,
     ) -> Result<Option<Self>, Error> {
+        let is_flat = map.keys().any(|name| SETTINGS.contains(&name.as_str()));
         let is_kind = |name: &str, value: &Value| {
-            value.is_object() || name.ends_with("_attention") || kind_of(name) != name
+            let named = name.ends_with("_attention") || kind_of(name) != name;
+            named && !SETTINGS.contains(&name) || value.is_object() && !is_flat
         };
-        if !map.iter().any(|(name, value)| is_kind(name, value)) {
+        let count = map
+            .iter()
+            .filter(|(name, value)| is_kind(name, value))
+            .count();
+        if count == 0 {
             return Ok(None);
+        }
+        if count > MOST_KINDS {
+            return Err(Error::Key {
+                key: path.into(),
+                given: format!("settings for {count} kinds of layer"),
+                allowed: format!("settings for at most {MOST_KINDS}"),
+                remedy: "compare with the file as it was published".into(),
+            });
         }
         let mut kinds = Vec::new();
         for (name, value) in map {
             let path = format!("{path}.{name}");
             match value {
-                Value::Object(inner) => {
+                Value::Object(inner) if is_kind(name, value) => {
                     kinds.push((kind_of(name), Some(Block::new(&path, inner, is_default))));
                 }
                 Value::Null if is_kind(name, value) => {
@@ -420,8 +461,8 @@ impl Block<'_> {
 
     fn yarn_attention(&mut self, factor: f64) -> Result<AttentionFactor, Error> {
         let explicit = self.keys.positive(&["attention_factor"])?;
-        let upper = self.keys.number(&["mscale"])?;
-        let lower = self.keys.number(&["mscale_all_dim"])?;
+        let upper = self.keys.not_negative(&["mscale"])?;
+        let lower = self.keys.not_negative(&["mscale_all_dim"])?;
         let telechat = self.keys.word(&["rope_type", "type"])?;
         if let Some(explicit) = explicit {
             for weight in [upper, lower].into_iter().flatten() {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Model, RopeType, Scheme, Table, layout_name};
+use crate::error::number;
 use crate::scaling::wavelengths;
 
 impl fmt::Display for Model {
@@ -113,11 +114,11 @@ fn settings(f: &mut fmt::Formatter<'_>, table: &Table) -> fmt::Result {
         line(f, "set by", printable(source))?;
     }
     let base = table.base.unwrap_or_default();
-    line(f, "base", base)?;
+    line(f, "base", number(base))?;
     let dims = format!("{}, of which {} rotated", table.head_dim, table.rotary_dim);
     line(f, "head_dim", dims)?;
     line(f, "layout", table.layout.map_or("none", layout_name))?;
-    line(f, "attention factor", table.attention_factor)?;
+    line(f, "attention factor", number(table.attention_factor))?;
     if table.softmax_scale_factor != 1.0 {
         line(f, "softmax scale times", table.softmax_scale_factor)?;
     }

@@ -41,6 +41,7 @@ const LENGTH: &[&str] = &[
     "max_seq_length",
     "seq_length",
     "model_max_length",
+    "max_target_positions",
 ];
 
 /// What all layers share.

@@ -45,6 +45,8 @@ fn not_json(bytes: &[u8], error: &serde_json::Error) -> Error {
         "the file is empty; give a model's config.json".into()
     } else if bytes.starts_with(b"\xef\xbb\xbf") {
         "save it as UTF-8 without a byte order mark".into()
+    } else if bytes.contains(&0) {
+        "save it as UTF-8: it holds zero bytes, as text in UTF-16 does".into()
     } else {
         let text = String::from_utf8_lossy(bytes);
         let constant = ["NaN", "Infinity"]

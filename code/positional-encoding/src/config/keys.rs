@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::json::kind;
 use crate::Error;
+use crate::error::number;
 
 /// The largest count a file may give: every whole number up to here has its own f64.
 pub(super) const LARGEST_COUNT: u64 = 1 << 53;
@@ -29,6 +30,7 @@ pub(super) struct Level<'a> {
 pub(super) struct Keys<'a> {
     pub(super) levels: Vec<Level<'a>>,
     pub(super) notes: Vec<String>,
+    said: BTreeSet<String>,
     used: BTreeSet<String>,
 }
 
@@ -37,13 +39,31 @@ impl<'a> Keys<'a> {
         Self {
             levels,
             notes: Vec::new(),
+            said: BTreeSet::new(),
             used: BTreeSet::new(),
         }
     }
 
     pub(super) fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
+        const LONGEST: usize = 400;
+        let note = match note.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &note[..end]),
+            None => note,
+        };
+        if self.said.insert(note.clone()) {
             self.notes.push(note);
+        }
+    }
+
+    /// Notes on keys that are not used: some in full, the rest as their number.
+    pub(super) fn note_unused(&mut self, mut notes: impl Iterator<Item = String>) {
+        const IN_FULL: usize = 50;
+        for note in notes.by_ref().take(IN_FULL) {
+            self.note(note);
+        }
+        match notes.count() {
+            0 => {}
+            more => self.note(format!("{more} more keys are not used")),
         }
     }
 
@@ -85,6 +105,11 @@ impl<'a> Keys<'a> {
         !self.all(names).is_empty()
     }
 
+    /// The innermost value of a key, be it null.
+    pub(super) fn peek(&self, name: &str) -> Option<&'a Value> {
+        self.all(&[name]).first().map(|(_, value)| *value)
+    }
+
     /// Whether the innermost level that has the key says null.
     pub(super) fn is_null(&self, name: &str) -> bool {
         matches!(self.all(&[name]).first(), Some((_, Value::Null)))
@@ -106,12 +131,26 @@ impl<'a> Keys<'a> {
         {
             return Err(Error::Key {
                 key: key.clone(),
-                given: value.to_string(),
+                given: number(*value),
                 allowed: "a number above zero".into(),
                 remedy: "compare with the file as it was published".into(),
             });
         }
         Ok(given)
+    }
+
+    /// A number from zero up.
+    pub(super) fn not_negative(&mut self, names: &[&str]) -> Result<Option<Given<f64>>, Error> {
+        let given = self.number(names)?;
+        match given {
+            Some(Given { value, key }) if value < 0.0 => Err(Error::Key {
+                key,
+                given: number(value),
+                allowed: "a number from zero up".into(),
+                remedy: "compare with the file as it was published".into(),
+            }),
+            other => Ok(other),
+        }
     }
 
     /// A whole number from 1 up.

@@ -41,7 +41,10 @@ pub(super) fn read(
         },
     };
     let kinds = match listed {
-        Some(kinds) => kinds,
+        Some(kinds) => {
+            note_other_pattern(keys, family, &kinds)?;
+            kinds
+        }
         None => pattern(keys, family, count)?,
     };
     let rotated = rotated(keys, family, without, &kinds)?;
@@ -50,6 +53,21 @@ pub(super) fn read(
         .zip(rotated)
         .map(|(kind, rotated)| Layer { kind, rotated })
         .collect())
+}
+
+/// Notes a pattern beside the list of layers that says otherwise.
+fn note_other_pattern(keys: &mut Keys, family: &Family, listed: &[String]) -> Result<(), Error> {
+    let given = |name: &&str| keys.peek(name).is_some_and(|value| !value.is_null());
+    let names = ["sliding_window_pattern", "global_attn_every_n_layers"];
+    let Some(name) = names.into_iter().find(given) else {
+        return Ok(());
+    };
+    if pattern(keys, family, listed.len())? != listed {
+        keys.note(format!(
+            "layer_types counts, {name} beside it says otherwise"
+        ));
+    }
+    Ok(())
 }
 
 fn count(keys: &mut Keys) -> Result<Option<Given<usize>>, Error> {
@@ -136,7 +154,16 @@ fn no_rope_layers(keys: &mut Keys, count: Option<&Given<usize>>) -> Result<NoRop
     if let Some(Given { value, key }) = keys.list(&["no_rope_layers"])? {
         if !value.is_empty() {
             check_len(&key, value.len(), count)?;
-            return Ok(NoRope::Listed(uses_rope(&key, value)?));
+            let listed = uses_rope(&key, value)?;
+            if let Some(interval) = interval
+                && listed != by_interval(listed.len(), interval.value)
+            {
+                keys.note(format!(
+                    "{key} counts, {} {} beside it says otherwise",
+                    interval.key, interval.value
+                ));
+            }
+            return Ok(NoRope::Listed(listed));
         }
         keys.note(format!("{key} is empty: the interval counts"));
     }
@@ -144,6 +171,11 @@ fn no_rope_layers(keys: &mut Keys, count: Option<&Given<usize>>) -> Result<NoRop
         Some(Given { value, .. }) => NoRope::Interval(value),
         None => NoRope::Unsaid,
     })
+}
+
+/// The last of every so many layers is not rotated.
+fn by_interval(count: usize, interval: usize) -> Vec<bool> {
+    (1..=count).map(|layer| layer % interval != 0).collect()
 }
 
 /// The list's name says the opposite of what it holds: 1 is a layer **with** rotation.
@@ -275,9 +307,7 @@ fn rotated(
             .map(|default| missing(keys, family, "no_rope_layer_interval", default).value),
     };
     if let Some(interval) = interval {
-        return Ok((1..=kinds.len())
-            .map(|layer| layer % interval != 0)
-            .collect());
+        return Ok(by_interval(kinds.len(), interval));
     }
     let only_sliding = match family.setting("nope") {
         Some("full") => true,

@@ -6,6 +6,7 @@ use super::head::{Head, missing};
 use super::keys::{Given, Keys, show};
 use super::layers::{self, Layer};
 use super::{RopeType, Table};
+use crate::error::number;
 use crate::scaling::{self, Frequencies, Ramp, Scaling, Trained};
 use crate::{Error, rope};
 
@@ -127,10 +128,15 @@ fn kinds<'a>(
         "sliding" => 1,
         _ => 2,
     });
-    if layers
+    let mut attending = layers
         .iter()
-        .any(|layer| !layer.rotated && layers::attends(&layer.kind))
-    {
+        .filter(|layer| layers::attends(&layer.kind))
+        .peekable();
+    if attending.peek().is_some() && attending.clone().all(|layer| !layer.rotated) {
+        keys.note("no layer is rotated: the settings are not used".into());
+        return Ok(vec![("none".into(), None)]);
+    }
+    if attending.any(|layer| !layer.rotated) {
         kinds.retain(|(_, block)| block.is_some());
         kinds.push(("none".into(), None));
     }
@@ -144,7 +150,8 @@ fn name_of_all(layers: &[Layer]) -> String {
         .iter()
         .filter(|layer| layer.rotated && layers::attends(&layer.kind))
     {
-        if !rotated.contains(&layer.kind.as_str()) {
+        // Two tell that they differ.
+        if rotated.len() < 2 && !rotated.contains(&layer.kind.as_str()) {
             rotated.push(&layer.kind);
         }
     }
@@ -297,19 +304,26 @@ impl Reading<'_, '_> {
         self.check_lengths(&block, rope_type, &rule, lengths);
         let trained = Trained {
             rotary_dim,
-            base,
+            base: base.value,
             length: lengths.trained.unwrap_or(1),
         };
         let length = self.length.or(lengths.trained);
         let current = length.unwrap_or(1);
-        let at = |error| at(&block.path, error);
+        let names = Names {
+            block: &block,
+            base: &base,
+            trained: self.trained_key(&block, rope_type),
+            long: current > trained.length,
+        };
+        let whole = unscaled(&trained, &names)?;
         let (unscaled, mut scaled) = match rope_type {
             RopeType::Proportional => self.proportional(&mut block, &trained, head_dim, &rule)?,
-            _ => (
-                trained.inv_freq().map_err(at)?,
-                rule.frequencies(&trained, current).map_err(at)?,
-            ),
+            _ => {
+                let scaled = rule.frequencies(&trained, current);
+                (whole, scaled.map_err(|error| names.name(error))?)
+            }
         };
+        self.note_base(&base);
         if rope_type == RopeType::LongRope
             && let Some(factor) = block.mscale_by_length(self.family, trained.length, current)?
         {
@@ -317,6 +331,8 @@ impl Reading<'_, '_> {
         }
         block.check_sections(unscaled.len())?;
         let softmax_scale_factor = self.softmax(&mut block, rope_type, &rule)?;
+        check_finite(&block, scaled.attention_factor)?;
+        check_finite(&block, softmax_scale_factor)?;
         let source = Some(block.path.clone()).filter(|path| !path.is_empty());
         self.note_unread(block, rope_type);
         let never = |trained| scaling::pairs_never_turning(&unscaled, trained);
@@ -328,7 +344,7 @@ impl Reading<'_, '_> {
             layout: Some(self.head.layout),
             head_dim,
             rotary_dim,
-            base: Some(base),
+            base: Some(base.value),
             trained_length: lengths.trained,
             max_length: lengths.max,
             length,
@@ -340,8 +356,35 @@ impl Reading<'_, '_> {
         })
     }
 
+    fn note_base(&mut self, base: &Given<f64>) {
+        if base.value <= 1.0 {
+            self.keys.note(format!(
+                "{} {} is not above 1: the last pair turns no slower than the first",
+                base.key,
+                number(base.value)
+            ));
+        }
+    }
+
+    /// The key that gave the length that a rule stretches from.
+    fn trained_key(&self, block: &Block, rope_type: RopeType) -> String {
+        const ORIGINAL: &str = "original_max_position_embeddings";
+        let inside = || {
+            let key = format!("{}.{ORIGINAL}", block.path);
+            block.keys.has(&[ORIGINAL]).then_some(key)
+        };
+        let outside = || self.head.original.as_ref().map(|given| given.key.clone());
+        let max = || self.head.max_length.as_ref().map(|given| given.key.clone());
+        let key = match (rope_type, self.by_kind) {
+            (RopeType::Dynamic, _) => max(),
+            (_, true) => inside().or_else(outside).or_else(max),
+            (_, false) => outside().or_else(inside).or_else(max),
+        };
+        key.unwrap_or_else(|| ORIGINAL.into())
+    }
+
     /// The base: inside the block, then outside it, then the model type's.
-    fn base(&mut self, block: &mut Block) -> Result<f64, Error> {
+    fn base(&mut self, block: &mut Block) -> Result<Given<f64>, Error> {
         let inside = block.keys.positive(&["rope_theta"])?;
         let sliding = self.by_kind && self.kind == "sliding";
         let outside = match sliding {
@@ -360,8 +403,27 @@ impl Reading<'_, '_> {
             (Some(given), None) | (None, Some(given)) => given,
             (None, None) => return self.default_base(sliding),
         };
-        let ratio = self.keys.positive(&["rope_ratio"])?;
-        Ok(given.value * ratio.map_or(1.0, |given| given.value))
+        self.times_ratio(given)
+    }
+
+    /// ChatGLM's factor on the base.
+    fn times_ratio(&mut self, base: Given<f64>) -> Result<Given<f64>, Error> {
+        let Some(ratio) = self.keys.positive(&["rope_ratio"])? else {
+            return Ok(base);
+        };
+        let value = base.value * ratio.value;
+        if value.is_finite() && value > 0.0 {
+            return Ok(Given { value, ..base });
+        }
+        Err(Error::Key {
+            key: ratio.key,
+            given: number(ratio.value),
+            allowed: format!(
+                "such that its product with the base {} is a base",
+                number(base.value)
+            ),
+            remedy: "compare with the file as it was published".into(),
+        })
     }
 
     fn note_other_base(&mut self, used: &Given<f64>, other: &Given<f64>) {
@@ -373,25 +435,25 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn default_base(&mut self, sliding: bool) -> Result<f64, Error> {
+    fn default_base(&mut self, sliding: bool) -> Result<Given<f64>, Error> {
         if sliding && let Some(local) = self.family.number("local") {
-            return Ok(missing(self.keys, self.family, LOCAL_BASE[0], local).value);
+            return Ok(missing(self.keys, self.family, LOCAL_BASE[0], local));
         }
         if sliding && let Some(given) = self.keys.positive(BASE)? {
-            return Ok(given.value);
+            return Ok(given);
         }
         let base = match self.family.base {
-            Some(base) => missing(self.keys, self.family, "rope_theta", base).value,
+            Some(base) => missing(self.keys, self.family, "rope_theta", base),
             None => {
                 let note = "rope_theta is missing: 10000, as in the paper";
                 self.keys.note(note.into());
-                10_000.0
+                Given {
+                    value: 10_000.0,
+                    key: "rope_theta".into(),
+                }
             }
         };
-        let Some(ratio) = self.keys.positive(&["rope_ratio"])? else {
-            return Ok(base);
-        };
-        Ok(base * ratio.value)
+        self.times_ratio(base)
     }
 
     /// The width of the head and of the part whose frequencies are spaced out.
@@ -430,10 +492,13 @@ impl Reading<'_, '_> {
         }
         let part = self.part(block)?;
         let rotary_dim = (head_dim as f64 * part.value) as usize;
-        let given = format!(
-            "{} of a head of {head_dim}, {rotary_dim} entries",
-            part.value
-        );
+        let given = match part.value {
+            1.0 => head_dim.to_string(),
+            value => format!(
+                "{} of a head of {head_dim}, {rotary_dim} entries",
+                number(value)
+            ),
+        };
         check_even(&part.key, &given, rotary_dim)?;
         Ok((head_dim, rotary_dim))
     }
@@ -470,7 +535,7 @@ impl Reading<'_, '_> {
         }
         Err(Error::Key {
             key: part.key,
-            given: part.value.to_string(),
+            given: number(part.value),
             allowed: "above 0 and at most 1".into(),
             remedy: "give the part of a head that is rotated, 1 for the whole".into(),
         })
@@ -587,12 +652,18 @@ impl Reading<'_, '_> {
     ) -> Result<(Vec<f64>, Frequencies), Error> {
         let part = self.part(block)?;
         let pairs = (head_dim as f64 * part.value / 2.0).floor() as usize;
-        let unscaled = rope::proportional_inv_freq(head_dim, 2 * pairs, trained.base)
-            .map_err(|error| at(&block.path, error))?;
+        if pairs == 0 {
+            let given = format!("{} of a head of {head_dim}, no pair", number(part.value));
+            check_even(&part.key, &given, 0)?;
+        }
+        let unscaled = rope::proportional_inv_freq(head_dim, 2 * pairs, trained.base)?;
         let factor = match rule {
             Scaling::PositionInterpolation(factor) => *factor,
             _ => 1.0,
         };
+        if unscaled.iter().any(|w| !(w / factor).is_finite()) {
+            return Err(too_fast(format!("{}.factor", block.path), number(factor)));
+        }
         self.keys.note(format!(
             "proportional: {pairs} of {} pairs turn, spaced as if all did",
             unscaled.len()
@@ -614,7 +685,7 @@ impl Reading<'_, '_> {
         if rope_type == RopeType::Default {
             return Ok(1.0);
         }
-        let weight = block.keys.number(&["mscale_all_dim"])?;
+        let weight = block.keys.not_negative(&["mscale_all_dim"])?;
         let Some(weight) = weight.filter(|given| given.value != 0.0) else {
             return Ok(1.0);
         };
@@ -630,17 +701,17 @@ impl Reading<'_, '_> {
             (_, Some(given)) => given.value,
             (_, None) => 1.0,
         };
-        scaling::softmax_scale_factor(factor, weight.value).map_err(|error| at(&block.path, error))
+        scaling::softmax_scale_factor(factor, weight.value)
     }
 
-    fn note_unread(&mut self, mut block: Block, rope_type: RopeType) {
+    fn note_unread(&mut self, block: Block, rope_type: RopeType) {
         let unread = block.keys.unread();
-        self.keys.notes.append(&mut block.keys.notes);
-        for (path, value) in unread {
-            let name = rope_type.name();
-            self.keys
-                .note(format!("{path} {} is not used by {name}", show(value)));
+        for note in block.keys.notes {
+            self.keys.note(note);
         }
+        let name = rope_type.name();
+        let unused = |(path, value)| format!("{path} {} is not used by {name}", show(value));
+        self.keys.note_unused(unread.into_iter().map(unused));
     }
 }
 
@@ -660,43 +731,116 @@ fn check_even(key: &str, given: &str, rotary_dim: usize) -> Result<(), Error> {
     })
 }
 
-/// An error of a scaling rule, said in the names of the file.
-fn at(path: &str, error: Error) -> Error {
-    let name = |name: &str| {
-        let name = match name {
-            "base" => "rope_theta",
-            "length" => "original_max_position_embeddings",
-            "weight" => "mscale",
+/// Frequencies before scaling, all finite.
+fn unscaled(trained: &Trained, names: &Names) -> Result<Vec<f64>, Error> {
+    let unscaled = trained.inv_freq().map_err(|error| names.name(error))?;
+    match unscaled.iter().all(|w| w.is_finite()) {
+        true => Ok(unscaled),
+        false => Err(too_fast(names.base.key.clone(), number(trained.base))),
+    }
+}
+
+fn too_fast(key: String, given: String) -> Error {
+    Error::Key {
+        key,
+        given,
+        allowed: "large enough for every frequency to be finite".into(),
+        remedy: "compare with the file as it was published".into(),
+    }
+}
+
+fn check_finite(block: &Block, factor: f64) -> Result<(), Error> {
+    if factor.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Key {
+        key: block.path.clone(),
+        given: format!("one whose mscale or mscale_all_dim makes a factor of {factor}"),
+        allowed: "one whose factors are finite".into(),
+        remedy: "compare with the file as it was published".into(),
+    })
+}
+
+/// The keys of a file behind the arguments of a scaling rule.
+struct Names<'n, 'a> {
+    block: &'n Block<'a>,
+    base: &'n Given<f64>,
+    trained: String,
+    /// Whether the current length is past the trained one.
+    long: bool,
+}
+
+impl Names<'_, '_> {
+    /// An error of a scaling rule, said in the names and the values of the file.
+    fn name(&self, error: Error) -> Error {
+        match error {
+            Error::Parameter {
+                name,
+                given,
+                allowed,
+                remedy,
+            } => match name {
+                "inv_freq" => self.too_fast(),
+                "base" if self.base.value.is_finite() && self.base.value > 1.0 => Error::Key {
+                    key: self.base.key.clone(),
+                    given: number(self.base.value),
+                    allowed: "a base that stays finite when it is stretched".into(),
+                    remedy: "ask for a shorter length, or compare the factor with the file as it \
+                             was published"
+                        .into(),
+                },
+                _ => Error::Key {
+                    key: self.key(name),
+                    given: self.given(name, given),
+                    allowed,
+                    remedy,
+                },
+            },
+            Error::Shape {
+                name,
+                given,
+                expected,
+                remedy,
+            } => Error::Key {
+                key: self.key(name),
+                given: format!("a list of {}", given.first().copied().unwrap_or_default()),
+                allowed: format!("a list of shape {expected}"),
+                remedy,
+            },
             other => other,
-        };
-        match path {
-            "" => name.to_string(),
-            path => format!("{path}.{name}"),
         }
-    };
-    match error {
-        Error::Parameter {
-            name: parameter,
-            given,
-            allowed,
-            remedy,
-        } => Error::Key {
-            key: name(parameter),
-            given,
-            allowed,
-            remedy,
-        },
-        Error::Shape {
-            name: list,
-            given,
-            expected,
-            remedy,
-        } => Error::Key {
-            key: name(list),
-            given: format!("a list of {}", given.first().copied().unwrap_or_default()),
-            allowed: format!("a list of shape {expected}"),
-            remedy,
-        },
-        other => other,
+    }
+
+    fn key(&self, name: &str) -> String {
+        match (name, self.block.path.as_str()) {
+            ("base", _) => self.base.key.clone(),
+            ("length", _) => self.trained.clone(),
+            ("rotary_dim", _) => "head_dim".into(),
+            (name, "") => name.into(),
+            (name, path) => format!("{path}.{name}"),
+        }
+    }
+
+    /// A number as the file spells it, where the rule had another: stretched, or rounded.
+    fn given(&self, name: &str, given: String) -> String {
+        match self.block.keys.peek(name) {
+            Some(value) if given.parse::<f64>().is_ok() => show(value),
+            _ => given,
+        }
+    }
+
+    fn too_fast(&self) -> Error {
+        let lists = match self.long {
+            true => ["factor", "long_factor"],
+            false => ["factor", "short_factor"],
+        };
+        let divisor = lists.iter().rev().find(|name| self.block.keys.has(&[name]));
+        match divisor {
+            Some(name) => {
+                let value = self.block.keys.peek(name).map_or("missing".into(), show);
+                too_fast(self.key(name), value)
+            }
+            None => too_fast(self.base.key.clone(), number(self.base.value)),
+        }
     }
 }

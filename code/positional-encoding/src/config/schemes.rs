@@ -5,7 +5,8 @@ use super::block::LOCAL_BASE;
 use super::family::Family;
 use super::head::{heads, hidden_size, max_length, missing};
 use super::keys::{Given, Keys, LARGEST_COUNT, show};
-use crate::{Error, alibi};
+use crate::error::number;
+use crate::{Direction, Error, alibi, t5};
 
 /// The keys that only a rotary model has.
 const ROTARY: &[&str] = &[
@@ -39,8 +40,8 @@ pub(super) fn of(keys: &mut Keys, family: &Family, length: Option<usize>) -> Res
         "rope" => Ok(Scheme::Rope),
         "learned" => learned(keys, family, length),
         "alibi" => alibi_bias(keys, family),
-        "t5" => t5(keys),
-        "sinusoidal" => sinusoidal(keys, family),
+        "t5" => t5_bias(keys),
+        "sinusoidal" => sinusoidal(keys, family, length),
         "relative" => relative(keys, family),
         _ => Ok(Scheme::None),
     }
@@ -52,12 +53,28 @@ fn named(keys: &mut Keys, family: &Family) -> Result<Option<&'static str>, Error
         return Ok(Some(name));
     }
     let alibi = keys.flag(&["alibi", "use_alibi"])?;
+    if alibi.is_none() && ["mpt", "falcon"].contains(&family.name.as_str()) {
+        let default = family.has("alibi");
+        keys.note(format!(
+            "alibi is missing: {default}, the default of {}",
+            family.name
+        ));
+    }
     let rope = keys.flag(&["rope", "use_rope", "use_rotary_embeddings"])?;
     let sines = keys.flag(&["sinusoidal_pos_embds", "sinusoidal_embeddings"])?;
     let learned = keys.flag(&["learned_pos_emb"])?;
     let says = |given: &Option<Given<bool>>, value| {
         given.as_ref().is_some_and(|given| given.value == value)
     };
+    if let (Some(alibi), Some(rope)) = (&alibi, &rope)
+        && alibi.value
+        && rope.value
+    {
+        keys.note(format!(
+            "{} true counts, {} true does not",
+            alibi.key, rope.key
+        ));
+    }
     Ok(if says(&alibi, true) {
         Some("alibi")
     } else if says(&rope, true) {
@@ -203,11 +220,14 @@ fn padding(keys: &mut Keys, family: &Family) -> Result<usize, Error> {
 
 fn alibi_bias(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
     let bias_max = keys.positive(&["alibi_bias_max"])?;
+    if bias_max.is_none() && family.name == "mpt" {
+        keys.note("alibi_bias_max is missing: 8".into());
+    }
     let bias_max = bias_max.map_or(8.0, |given| given.value);
     if bias_max > 1000.0 {
         return Err(Error::Key {
             key: "alibi_bias_max".into(),
-            given: bias_max.to_string(),
+            given: number(bias_max),
             allowed: "at most 1000".into(),
             remedy: "the published models have 8".into(),
         });
@@ -234,7 +254,7 @@ fn alibi_bias(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
     Ok(Scheme::Alibi { slopes, bias_max })
 }
 
-fn t5(keys: &mut Keys) -> Result<Scheme, Error> {
+fn t5_bias(keys: &mut Keys) -> Result<Scheme, Error> {
     let mut or = |name: &str, default: usize| match keys.count(&[name])? {
         Some(given) => Ok::<_, Error>(given.value),
         None => {
@@ -242,16 +262,44 @@ fn t5(keys: &mut Keys) -> Result<Scheme, Error> {
             Ok(default)
         }
     };
+    const BUCKETS: &str = "relative_attention_num_buckets";
+    const DISTANCE: &str = "relative_attention_max_distance";
+    let buckets = or(BUCKETS, 32)?;
+    let max_distance = or(DISTANCE, 128)?;
+    t5::bucket(0, buckets, max_distance, Direction::Bidirectional).map_err(
+        |error| match error {
+            Error::Parameter {
+                name,
+                given,
+                allowed,
+                remedy,
+            } => Error::Key {
+                key: if name == "buckets" { BUCKETS } else { DISTANCE }.into(),
+                given,
+                allowed,
+                remedy,
+            },
+            other => other,
+        },
+    )?;
     Ok(Scheme::T5 {
-        buckets: or("relative_attention_num_buckets", 32)?,
-        max_distance: or("relative_attention_max_distance", 128)?,
+        buckets,
+        max_distance,
     })
 }
 
-fn sinusoidal(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
+fn sinusoidal(keys: &mut Keys, family: &Family, length: Option<usize>) -> Result<Scheme, Error> {
+    let declared = max_length(keys, family)?.map(|given| given.value);
+    if let (Some(length), Some(declared)) = (length, declared)
+        && length > declared
+    {
+        keys.note(format!(
+            "length {length} is beyond the {declared} positions the file declares"
+        ));
+    }
     Ok(Scheme::Sinusoidal {
         d_model: hidden_size(keys, family)?,
-        length: max_length(keys, family)?.map(|given| given.value),
+        length: declared,
     })
 }
 
