@@ -4,6 +4,8 @@
 use positional_encoding::scaling::{ByParts, Llama3, Scaling, Trained, Yarn, turns};
 use positional_encoding::{Error, config};
 
+// A pasted file takes the place of the empty text.
+#[allow(clippy::const_is_empty)]
 fn main() -> Result<(), Error> {
     let config = r#""#;
     let table = 0;
