@@ -541,7 +541,7 @@ fn both(losses: &[f64], decimals: usize) -> String {
         .iter()
         .map(|loss| kit::number(*loss, decimals))
         .collect();
-    written.join(" / ")
+    written.join("\u{a0}/\u{a0}")
 }
 
 fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
@@ -689,7 +689,7 @@ mod tests {
         let text = length_table()?;
         assert_eq!(text.lines().count(), 2 + SCHEMES.len());
         for line in text.lines().skip(2) {
-            assert_eq!(line.matches(" / ").count(), 5, "{line}");
+            assert_eq!(line.matches("\u{a0}/\u{a0}").count(), 5, "{line}");
         }
         Ok(())
     }
