@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use regex::Regex;
 
-use crate::Fault;
+use crate::{Fault, pattern};
 
 /// A test of the claims, as read from its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,7 @@ impl Claim {
 
 /// Whether a line of code, and not of comment, calls an assertion.
 fn asserts(source: &str) -> bool {
-    static CALL: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\b(prop_)?assert\w*!?\s*\(").expect("a constant pattern"));
+    static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(prop_)?assert\w*!?\s*\("));
     source
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))

@@ -11,7 +11,7 @@ use mdbook_katex::preprocess::{ExtraOpts, Render, get_render_tasks};
 use mdbook_katex::scan::Delimiter;
 use regex::Regex;
 
-use crate::Fault;
+use crate::{Fault, pattern};
 
 fn delimiters() -> ExtraOpts {
     ExtraOpts {
@@ -128,10 +128,6 @@ pub fn protect(content: &str) -> (String, usize) {
     }
     output.push_str(&content[at..]);
     (output, count)
-}
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern, compiled by the tests")
 }
 
 fn balanced_end(content: &str, start: usize) -> usize {

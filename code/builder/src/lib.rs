@@ -23,3 +23,8 @@ pub mod weave;
 pub mod widget;
 
 pub use fault::{Fault, Faults};
+
+/// A pattern that is written in the code, so that a wrong one fails the first test that meets it.
+fn pattern(text: &str) -> regex::Regex {
+    regex::Regex::new(text).expect("a constant pattern, compiled by the tests")
+}

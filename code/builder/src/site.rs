@@ -9,7 +9,7 @@ use std::{fs, io};
 use html5gum::{Token, Tokenizer};
 use regex::Regex;
 
-use crate::Fault;
+use crate::{Fault, pattern};
 
 #[derive(Default)]
 struct Page {
@@ -181,9 +181,8 @@ fn check_page(
 }
 
 fn check_style(css: &str, name: &Path, site: &Path) -> Vec<Fault> {
-    static URL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?:url\(|@import)\s*["']?([^"')\s;]+)"#).expect("a constant pattern")
-    });
+    static URL: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"(?:url\(|@import)\s*["']?([^"')\s;]+)"#));
     let mut faults = Vec::new();
     for found in URL.captures_iter(css) {
         let address = &found[1];

@@ -30,7 +30,7 @@ use serde::Deserialize;
 
 use crate::claim::{self, Claim};
 use crate::example::Examples;
-use crate::{Fault, Faults, formula};
+use crate::{Fault, Faults, formula, pattern};
 
 /// What was woven into a book.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -807,10 +807,6 @@ fn normal(path: &Path) -> Option<PathBuf> {
         }
     }
     Some(parts)
-}
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern, compiled by the tests")
 }
 
 /// The lines between the marks of an anchor, without the marks of others.

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::Fault;
+use crate::{Fault, pattern};
 
 /// The scripts of the widgets that `content` holds, or nothing where it holds none.
 ///
@@ -20,8 +20,7 @@ use crate::Fault;
 ///
 /// A fault for a script that is missing or would end the element it stands in.
 pub fn attach(content: &str, folder: &Path, file: &Path) -> Result<String, Fault> {
-    static MARK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new("data-widget=\"([a-z0-9-]+)\"").expect("a constant pattern"));
+    static MARK: LazyLock<Regex> = LazyLock::new(|| pattern("data-widget=\"([a-z0-9-]+)\""));
     let names: BTreeSet<&str> = MARK
         .captures_iter(content)
         .filter_map(|found| found.get(1))

@@ -7,7 +7,9 @@
 use base64::Engine;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::element::Text as Label;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::ops::Range;
 
 use crate::FigureError;
@@ -359,6 +361,20 @@ pub fn lines(
         let mut chart = chart(root, x, y)?;
         plot_series(&mut chart, x, y, series, legend)
     })
+}
+
+/// Writes a text in the page's colour, its middle at `(x, y)` CSS pixels.
+///
+/// # Errors
+///
+/// [`FigureError::Plot`] where plotters refuses.
+pub fn write(root: &Root, text: &str, (x, y): (i32, i32)) -> Result<(), FigureError> {
+    let style: TextStyle = ("sans-serif", TEXT).into_font().color(&INK);
+    let style = style
+        .pos(Pos::new(HPos::Center, VPos::Center))
+        .into_text_style(root);
+    let label = Label::new(text.to_owned(), (x * SCALE, y * SCALE), style);
+    root.draw(&label).map_err(plot)
 }
 
 /// A matrix as an image, with axes. `rows[r][c]` lies between `low` and `high`; row 0 is on top.

@@ -3,15 +3,13 @@
 use std::f64::consts::PI;
 
 use ndarray::Array1;
-use plotters::element::{PathElement, Text as Label};
-use plotters::prelude::{Color, IntoFont, RGBColor, SeriesLabelPosition};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{IntoTextStyle, TextStyle};
+use plotters::element::PathElement;
+use plotters::prelude::{Color, RGBColor, SeriesLabelPosition};
 use positional_encoding::precision::{Format, angle_error};
 use positional_encoding::rope::{self, Layout};
 use positional_encoding::{Error, sinusoidal};
 
-use crate::kit::{self, Axis, Drawing, GRID, INK, Root, SCALE, SERIES, Series, TEXT};
+use crate::kit::{self, Axis, Drawing, GRID, Root, SCALE, SERIES, Series};
 use crate::{Figure, FigureError, Text};
 
 /// What this chapter draws.
@@ -128,7 +126,7 @@ fn arrows() -> Result<Drawing, FigureError> {
             let key = rope::rotate_pair([1.0, 2.0], f64::from(n) * 0.25);
             arrow(root, middle, query, "q", SERIES[0])?;
             arrow(root, middle, key, "k", SERIES[1])?;
-            write(root, &format!("q at {m}, k at {n}"), (middle.0, 230), INK)?;
+            kit::write(root, &format!("q at {m}, k at {n}"), (middle.0, 230))?;
         }
         Ok(())
     })
@@ -178,7 +176,7 @@ fn arrow(
     root.draw(&plotters::element::Polygon::new(head, color.filled()))
         .map_err(kit::plot)?;
     let (x, y) = at(tip.map(|entry| entry * (1.0 + 0.4 / length)));
-    write(root, name, (x.round() as i32, y.round() as i32), INK)
+    kit::write(root, name, (x.round() as i32, y.round() as i32))
 }
 
 fn layouts() -> Result<Drawing, FigureError> {
@@ -187,7 +185,7 @@ fn layouts() -> Result<Drawing, FigureError> {
             ("interleaved", Layout::Interleaved, 70),
             ("half", Layout::Half, 240),
         ] {
-            write(root, name, (66, top + 22), INK)?;
+            kit::write(root, name, (66, top + 22))?;
             for (pair, color) in SERIES.into_iter().take(4).enumerate() {
                 let [a, b] = layout.pair(pair, 4).map(|entry| 150 + 58 * entry as i32);
                 let roof = top
@@ -200,11 +198,11 @@ fn layouts() -> Result<Drawing, FigureError> {
                 path(root, &[(a, top), (a, roof), (b, roof), (b, top)], color, 2)?;
                 for (x, entry) in [a, b].into_iter().zip(layout.pair(pair, 4)) {
                     boxed(root, (x, top + 22), color)?;
-                    write(root, &pair.to_string(), (x, top + 22), INK)?;
-                    write(root, &entry.to_string(), (x, top + 62), INK)?;
+                    kit::write(root, &pair.to_string(), (x, top + 22))?;
+                    kit::write(root, &entry.to_string(), (x, top + 62))?;
                 }
             }
-            write(root, "entry", (66, top + 62), INK)?;
+            kit::write(root, "entry", (66, top + 62))?;
         }
         Ok(())
     })
@@ -225,15 +223,6 @@ fn path(
     let style = color.stroke_width((width * SCALE) as u32);
     root.draw(&PathElement::new(points, style))
         .map_err(kit::plot)
-}
-
-fn write(root: &Root, text: &str, (x, y): (i32, i32), color: RGBColor) -> Result<(), FigureError> {
-    let style: TextStyle = ("sans-serif", TEXT).into_font().color(&color);
-    let style = style
-        .pos(Pos::new(HPos::Center, VPos::Center))
-        .into_text_style(root);
-    let label = Label::new(text.to_owned(), (x * SCALE, y * SCALE), style);
-    root.draw(&label).map_err(kit::plot)
 }
 
 fn mix() -> Result<Drawing, FigureError> {

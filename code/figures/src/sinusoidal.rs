@@ -3,13 +3,11 @@
 use std::f64::consts::TAU;
 
 use ndarray::Array1;
-use plotters::element::{Circle, PathElement, Rectangle, Text as Label};
-use plotters::prelude::{Color, IntoFont, SeriesLabelPosition};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{IntoTextStyle, TextStyle};
+use plotters::element::{Circle, PathElement, Rectangle};
+use plotters::prelude::{Color, SeriesLabelPosition};
 use positional_encoding::sinusoidal;
 
-use crate::kit::{self, Axis, Drawing, GRID, INK, Root, SCALE, SERIES, Series, TEXT};
+use crate::kit::{self, Axis, Drawing, GRID, INK, Root, SCALE, SERIES, Series};
 use crate::{Figure, FigureError, Text};
 
 /// What this chapter draws.
@@ -111,14 +109,14 @@ fn odometer() -> Result<Drawing, FigureError> {
         (left, top)
     };
     kit::draw(640, 360, |root| {
-        write(root, "position", (40, 15))?;
+        kit::write(root, "position", (40, 15))?;
         for wheel in 0..4 {
             let (left, _) = corner(wheel, 0);
-            write(root, &format!("digit {wheel}"), (left + CELL.0 / 2, 15))?;
+            kit::write(root, &format!("digit {wheel}"), (left + CELL.0 / 2, 15))?;
         }
         for position in 0..16 {
             let (_, top) = corner(0, position);
-            write(root, &position.to_string(), (40, top + CELL.1 / 2))?;
+            kit::write(root, &position.to_string(), (40, top + CELL.1 / 2))?;
             let digits = sinusoidal::binary_digits(position, 4)?;
             for (wheel, digit) in digits.into_iter().enumerate() {
                 let (left, top) = corner(wheel, position);
@@ -129,7 +127,7 @@ fn odometer() -> Result<Drawing, FigureError> {
                     root.draw(&cell).map_err(kit::plot)?;
                 }
                 let middle = (left + CELL.0 / 2, top + CELL.1 / 2);
-                write(root, &digit.to_string(), middle)?;
+                kit::write(root, &digit.to_string(), middle)?;
             }
         }
         Ok(())
@@ -178,9 +176,9 @@ fn clock_hands() -> Result<Drawing, FigureError> {
                 .map(|row| (row[2 * pair], row[2 * pair + 1]))
                 .collect();
             dial(root, middle, &tips)?;
-            write(root, &format!("pair {pair}"), (middle.0, 205))?;
+            kit::write(root, &format!("pair {pair}"), (middle.0, 205))?;
             let step = format!("{} rad a step", kit::number(*frequency, pair));
-            write(root, &step, (middle.0, 227))?;
+            kit::write(root, &step, (middle.0, 227))?;
         }
         Ok(())
     })
@@ -224,19 +222,10 @@ fn dial(root: &Root, middle: (i32, i32), tips: &[(f64, f64)]) -> Result<(), Figu
         let (first, end) = (group[0], group[group.len() - 1]);
         let between = ((first.0 + end.0) / 2.0, (first.1 + end.1) / 2.0);
         let (x, y) = at(between, RADIUS + 17.0);
-        write(root, &label, (x / SCALE, y / SCALE))?;
+        kit::write(root, &label, (x / SCALE, y / SCALE))?;
         position = last + 1;
     }
     Ok(())
-}
-
-fn write(root: &Root, text: &str, (x, y): (i32, i32)) -> Result<(), FigureError> {
-    let style: TextStyle = ("sans-serif", TEXT).into_font().color(&INK);
-    let style = style
-        .pos(Pos::new(HPos::Center, VPos::Center))
-        .into_text_style(root);
-    let label = Label::new(text.to_owned(), (x * SCALE, y * SCALE), style);
-    root.draw(&label).map_err(kit::plot)
 }
 
 fn wavelengths() -> Result<Drawing, FigureError> {
