@@ -630,7 +630,7 @@ fn by_rotation_errors_do_not_build_up_along_a_long_table() {
 #[test]
 fn a_long_table_by_rotation_is_nearer_to_the_truth_than_one_by_sine_and_cosine() {
     let (seq_len, d_model) = (131_072, 64);
-    let kept = include_str!("../references/exact.json");
+    let kept = include_str!("../../code/positional-encoding/tests/references/exact.json");
     let kept: serde_json::Value = serde_json::from_str(kept).unwrap();
     let largest_error = |table: Array2<f64>| {
         let mut largest = 0.0f64;

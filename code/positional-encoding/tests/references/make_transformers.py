@@ -1,6 +1,6 @@
 """Writes transformers.json: rotary frequencies as the released transformers library computes them.
 
-Run in an environment that holds the versions it prints (torch for the CPU):
+In the folder of the crate, and in an environment that holds the versions it prints (torch for the CPU):
 
     python tests/references/make_transformers.py > tests/references/transformers.json
 

@@ -1,6 +1,6 @@
 """Writes modules.json: what PyTorch and the released transformers library compute, module by module.
 
-Run in an environment that holds the versions it prints (torch for the CPU):
+In the folder of the crate, and in an environment that holds the versions it prints (torch for the CPU):
 
     python tests/references/make_modules.py > tests/references/modules.json
 

@@ -1,5 +1,7 @@
 """Writes exact.json: the subject's formulas in arithmetic of 100 digits (mpmath).
 
+In the folder of the crate:
+
     python tests/references/make_exact.py > tests/references/exact.json
 
 With the argument `wide` it draws about ten times as many cases: the bounds in the documentation of
