@@ -986,6 +986,32 @@ fn a_table_gives_the_same_rotation_to_the_last_bit() {
 }
 
 #[test]
+fn a_rotation_in_place_gives_the_same_numbers_and_keeps_long_positions_in_f32() {
+    use positional_encoding::{in_place::Rotation, scaling::Frequencies};
+    let positions = [0, 5, 131_071, 131_071];
+    let frequencies = Frequencies {
+        inv_freq: ladder(6),
+        attention_factor: 1.0,
+    };
+    for layout in LAYOUTS {
+        let mut computed = arbitrary_heads(4, 2, 8, 3).mapv(|x| f64::from(x as f32));
+        let mut double: Vec<f64> = computed.iter().copied().collect();
+        let mut single: Vec<f32> = computed.iter().map(|&x| x as f32).collect();
+        let largest = computed.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        apply(&mut computed, &positions, &ladder(6), layout).unwrap();
+        let rotation = Rotation::new(131_072, &frequencies, layout).unwrap();
+        rotation.apply(&mut double, &positions, 8).unwrap();
+        rotation.single().apply(&mut single, &positions, 8).unwrap();
+        assert_eq!(double, computed.as_slice().unwrap());
+        for (single, computed) in single.iter().zip(&computed) {
+            // Two products and a sum: seven roundings of 6e-8, wherever the position lies.
+            let tolerance = 7.0 * 6e-8 * largest;
+            assert_abs_diff_eq!(f64::from(*single), *computed, epsilon = tolerance);
+        }
+    }
+}
+
+#[test]
 fn a_position_past_the_table_is_an_error_and_nothing_is_turned() {
     let table = Table::new(4096, &ladder(8), Layout::Half).unwrap();
     let before = arbitrary_heads(2, 1, 8, 3);

@@ -659,6 +659,16 @@ fn a_long_table_by_rotation_is_nearer_to_the_truth_than_one_by_sine_and_cosine()
 }
 
 #[test]
+fn a_table_in_place_is_the_table_by_rotation() {
+    for (seq_len, d_model) in [(1, 2), (256, 6), (1_000, 64)] {
+        let mut table = vec![f64::NAN; seq_len * d_model];
+        positional_encoding::in_place::sinusoidal_table(&mut table, d_model).unwrap();
+        let by_rotation = table_by_rotation(seq_len, d_model).unwrap();
+        assert_eq!(table, by_rotation.as_slice().unwrap());
+    }
+}
+
+#[test]
 fn a_row_of_the_table_holds_the_sines_and_cosines_of_its_own_shift() {
     for k in [1usize, 5, 100] {
         let row = encoding(k, 12).unwrap();

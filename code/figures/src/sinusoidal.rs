@@ -78,6 +78,10 @@ pub const VALUES: &[Text] = &[
         name: "sinusoidal/speed_ones",
         write: || milliseconds("ones_ms"),
     },
+    Text {
+        name: "sinusoidal/speed_in_place",
+        write: || milliseconds("in_place_ms"),
+    },
 ];
 
 fn raw_integer() -> Result<Drawing, FigureError> {
@@ -431,11 +435,12 @@ mod tests {
     fn the_recorded_measurement_is_that_of_the_chapter() {
         assert_eq!(recorded("positions").expect("a column"), "131072");
         assert_eq!(recorded("width").expect("a column"), "512");
-        let [direct, rotation] = ["direct_ms", "rotation_ms"].map(|column| {
-            let value = recorded(column).expect("a column");
-            value.parse::<f64>().expect("a number")
-        });
-        assert!(rotation < direct);
+        let [direct, rotation, in_place] =
+            ["direct_ms", "rotation_ms", "in_place_ms"].map(|column| {
+                let value = recorded(column).expect("a column");
+                value.parse::<f64>().expect("a number")
+            });
+        assert!(in_place < rotation && rotation < direct);
         assert!(speed_machine().expect("a row").contains("Rust 1."));
         assert!(recorded("colour").is_err());
     }

@@ -616,7 +616,7 @@ pub fn decay_bound(offset: i64, inv_freq: &[f64]) -> f64 {
 
 // ANCHOR: turns
 /// `(cos, sin)` of the angle of each pair.
-fn turns(position: f64, inv_freq: &[f64]) -> Vec<[f64; 2]> {
+pub(crate) fn turns(position: f64, inv_freq: &[f64]) -> Vec<[f64; 2]> {
     inv_freq
         .iter()
         .map(|frequency| (position * frequency).sin_cos())
@@ -670,7 +670,7 @@ fn check_even(name: &'static str, given: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_width(name: &'static str, head_dim: usize, pairs: usize) -> Result<(), Error> {
+pub(crate) fn check_width(name: &'static str, head_dim: usize, pairs: usize) -> Result<(), Error> {
     if head_dim / 2 < pairs {
         return Err(Error::Shape {
             name,

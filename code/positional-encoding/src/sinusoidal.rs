@@ -329,7 +329,7 @@ pub fn table_by_rotation(seq_len: usize, d_model: usize) -> Result<Array2<f64>, 
 
 /// The encoding of one position, with what the rounding of each angle took put back.
 // ANCHOR: anchor
-fn anchor(position: usize, inv_freq: &[f64]) -> Array1<f64> {
+pub(crate) fn anchor(position: usize, inv_freq: &[f64]) -> Array1<f64> {
     let position = position as f64;
     let mut anchor = Array1::zeros(2 * inv_freq.len());
     for (i, &frequency) in inv_freq.iter().enumerate() {
