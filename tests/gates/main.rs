@@ -567,3 +567,55 @@ fn lines_of_rust_that_begin_with_a_number_sign_are_shown() {
         "{page}"
     );
 }
+
+#[test]
+fn a_book_with_an_address_gives_each_chapter_its_canonical_link() {
+    let fixture = Fixture::new();
+    let read = |page: &str| fs::read_to_string(fixture.path(page)).expect("a page");
+    fixture.build().expect("built");
+    let plain = read("book/claims.html");
+    assert!(!plain.contains("canonical") && !plain.contains("og:url"));
+
+    let settings = read("book.toml");
+    let address = "https://example.org/sub/";
+    let signed = format!("{settings}\n[output.html]\nsite-url = \"{address}\"\n");
+    fixture.write("book.toml", &signed).build().expect("built");
+    for (page, place) in [("index", ""), ("one", ""), ("claims", "claims.html")] {
+        let page = read(&format!("book/{page}.html"));
+        let head = page.split("</head>").next().unwrap_or_default();
+        let link = format!("<link rel=\"canonical\" href=\"{address}{place}\">");
+        let graph = format!("<meta property=\"og:url\" content=\"{address}{place}\">");
+        assert!(head.contains(&link) && head.contains(&graph), "{head}");
+    }
+    for page in ["404", "print", "toc"] {
+        let page = read(&format!("book/{page}.html"));
+        assert!(!page.contains("canonical") && !page.contains("og:url"));
+    }
+    let only_path = signed.replace(address, "/sub/");
+    fixture
+        .write("book.toml", &only_path)
+        .build()
+        .expect("built");
+    assert!(!read("book/claims.html").contains("canonical"));
+    assert!(read("book/404.html").contains("<base href=\"/sub/\">"));
+}
+
+#[test]
+fn an_address_that_leads_nowhere_stops_the_build() {
+    let fixture = Fixture::new();
+    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
+    for wrong in [
+        "example.org/book/",
+        "https://example.org/book",
+        "/a\\\"b/",
+        "",
+    ] {
+        let setting = format!("{settings}\n[output.html]\nsite-url = \"{wrong}\"\n");
+        fixture.write("book.toml", &setting);
+        fixture.stops(
+            "book.toml",
+            "`site-url` in `[output.html]`",
+            "whole address",
+        );
+    }
+}

@@ -7,11 +7,14 @@
 //! 2. mdbook-katex renders the formulae.
 //! 3. [`finish`] makes the rendered formulae safe from Markdown, refuses those that failed, and
 //!    adds the scripts of the widgets.
-//! 4. mdBook renders the pages into a folder beside `book/`; [`site`] checks their links; only
-//!    then does [`press`] put the folder in the place of `book/`.
+//! 4. mdBook renders the pages into a folder beside `book/`; [`canonical`] signs them where the
+//!    site's address is set; [`site`] checks their links; only then does [`press`] put the folder
+//!    in the place of `book/`.
 //!
-//! Steps 1 and 3 are mdBook preprocessors, so stock `mdbook` makes the same pages.
+//! Steps 1 and 3 are mdBook preprocessors, so stock `mdbook` makes the same pages, but for the
+//! canonical links.
 
+pub mod canonical;
 pub mod claim;
 pub mod example;
 pub mod fault;

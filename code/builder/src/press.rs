@@ -16,7 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::finish::Finish;
 use crate::weave::{Counts, Tally, Weave};
-use crate::{Fault, Faults, site};
+use crate::{Fault, Faults, canonical, site};
 
 /// What a build made.
 #[derive(Debug)]
@@ -43,9 +43,14 @@ pub fn build(root: &Path, into: Option<&Path>, progress: fn(&str)) -> Result<Rep
         None => root.join(&config.build.build_dir),
     };
     let source = config.book.src.clone();
+    let address = canonical::address(&config)?;
     let folders = Folders::take(root, &book)?;
     progress("weaving the chapters");
     let counts = render(root, config, &folders.fresh, progress)?;
+    if let Some(address) = address {
+        canonical::link(&folders.fresh, &address)
+            .map_err(|error| disk(&folders.fresh, "cannot be signed", &error))?;
+    }
     progress("checking the links");
     let faults = site::check(&folders.fresh, root, &source)
         .map_err(|error| disk(&folders.fresh, "cannot be read", &error))?;

@@ -65,7 +65,8 @@ fn first_told(mut faults: Vec<Fault>, source: &Path) -> Vec<Fault> {
     faults
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+/// All files under a folder.
+pub(crate) fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
