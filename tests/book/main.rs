@@ -99,6 +99,65 @@ fn every_formula_can_be_heard() {
 }
 
 #[test]
+fn every_page_says_what_it_is() {
+    for (path, page) in pages() {
+        let head = page.split("</head>").next().unwrap_or_default();
+        let said = |before: &str, after: &str| {
+            let text = head.split(before).nth(1);
+            let text = text.and_then(|rest| rest.split(after).next());
+            assert!(
+                text.is_some_and(|text| !text.trim().is_empty()),
+                "{} says nothing in {before}",
+                path.display()
+            );
+        };
+        said("<title>", "</title>");
+        if path.ends_with("toc.html") {
+            continue;
+        }
+        said("<meta name=\"description\" content=\"", "\"");
+        for name in ["type", "site_name", "title", "description"] {
+            said(&format!("<meta property=\"og:{name}\" content=\""), "\"");
+        }
+    }
+}
+
+#[test]
+fn the_page_for_print_holds_all_that_the_chapters_hold() {
+    let added = ["404.html", "index.html", "print.html", "toc.html"];
+    let (mut chapters, mut print) = (String::new(), String::new());
+    for (path, page) in pages() {
+        let main = page.split("<main>").nth(1).unwrap_or_default();
+        let main = main.split("</main>").next().unwrap_or_default();
+        if path.ends_with("book/print.html") {
+            print.push_str(main);
+        } else if !added
+            .iter()
+            .any(|name| path.ends_with(Path::new("book").join(name)))
+        {
+            chapters.push_str(main);
+        }
+    }
+    for part in [
+        "<h1 ",
+        "<h2 ",
+        "<h3 ",
+        "<figure ",
+        "<svg ",
+        "<desc ",
+        "<math ",
+        "<pre>",
+        "<table>",
+        "class=\"command\"",
+        "class=\"claim\"",
+    ] {
+        let count = chapters.matches(part).count();
+        assert!(count > 0, "no chapter holds {part}");
+        assert_eq!(print.matches(part).count(), count, "{part}");
+    }
+}
+
+#[test]
 fn no_page_offers_to_run_code_elsewhere() {
     for (path, page) in pages() {
         assert!(!page.contains("class=\"playground\""), "{}", path.display());

@@ -437,7 +437,7 @@ fn mean_cosine() -> Result<String, FigureError> {
     let widths = [64, 128, 512];
     let mut table = String::from("| offset |");
     for width in widths {
-        table.push_str(&format!(" $d = {width}$ |"));
+        table.push_str(&format!(" $d$ = {width} |"));
     }
     table.push_str("\n|--:|--:|--:|--:|\n");
     for offset in [1, 2, 8, 16, 32, 128, 256, 512, 1024, 2048, 4096] {

@@ -330,8 +330,9 @@ fn similarity_far() -> Result<Drawing, FigureError> {
 
 /// The nearest two stamps among 400,001 positions, and the distance of neighbours, by width.
 fn near_collisions() -> Result<String, FigureError> {
-    let mut table =
-        String::from("| $d$ | nearest two stamps | at offset | neighbours |\n|--:|--:|--:|--:|\n");
+    let mut table = String::from(
+        "| width $d$ | nearest two stamps | at offset | neighbours |\n|--:|--:|--:|--:|\n",
+    );
     for d_model in [2, 4, 8, 12, 16, 24] {
         let (offset, distance) = nearest(d_model, 400_000)?;
         let (_, neighbours) = nearest(d_model, 1)?;
