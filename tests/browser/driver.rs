@@ -11,6 +11,12 @@ use serde_json::{Value, json};
 
 /// The arrow key to the right, as the protocol writes it.
 pub const RIGHT: &str = "\u{e014}";
+/// The key that presses a button.
+pub const ENTER: &str = "\u{e007}";
+
+/// Whether the page is loaded, and shown: it is not, before its fonts are there.
+pub const SHOWN: &str = "return document.readyState === 'complete' \
+                         && getComputedStyle(document.body).visibility === 'visible'";
 
 /// Chromium with one window. It closes when this is dropped.
 pub struct Browser {
@@ -50,6 +56,8 @@ impl Browser {
             "browserName": "chrome",
             "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "SEVERE"},
+            // A thorough look at the page of the whole book takes its time.
+            "timeouts": {"script": 120_000},
         }}});
         let answer = browser.post("", wish);
         let id = answer["sessionId"].as_str().expect("a session").to_owned();
@@ -65,12 +73,27 @@ impl Browser {
 
     /// The page's own width and height, in CSS pixels.
     pub fn resize(&self, width: u32, height: u32) {
-        let metrics = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params":
-            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}});
-        self.post("/goog/cdp/execute", metrics);
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}),
+        );
     }
 
-    /// Runs the body of a function in the page.
+    /// A command to Chromium itself, of its DevTools protocol.
+    pub fn command(&self, name: &str, parameters: Value) {
+        self.post(
+            "/goog/cdp/execute",
+            json!({"cmd": name, "params": parameters}),
+        );
+    }
+
+    /// Has a script run in every page that is opened from now on, before the page's own.
+    pub fn prepare(&self, script: &str) {
+        let name = "Page.addScriptToEvaluateOnNewDocument";
+        self.command(name, json!({"source": script}));
+    }
+
+    /// Runs the body of a function in the page; of a promise, the outcome is returned.
     pub fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": []}))
     }

@@ -1,75 +1,49 @@
 //! Every page as a reader opens it: in each theme, on a phone and on a desk.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use serde_json::json;
 
-use crate::driver::Browser;
+use crate::driver::{Browser, ENTER};
+use crate::{at_both_widths, book, pages};
 
 const THEMES: [&str; 5] = ["light", "rust", "coal", "navy", "ayu"];
 
-/// The pages of the built book. The one for a missing page only works on a server.
-fn pages() -> Vec<PathBuf> {
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("book");
-    let mut pages = Vec::new();
-    for folder in [book.clone(), book.join("solutions")] {
-        let entries = fs::read_dir(folder).expect("the book, built by `cargo run`");
-        pages.extend(entries.map(|entry| entry.expect("an entry").path()));
-    }
-    pages.retain(|page| {
-        let name = page.file_name().unwrap_or_default();
-        page.extension()
-            .is_some_and(|extension| extension == "html")
-            && name != "404.html"
-            && name != "toc.html"
-    });
-    pages.sort();
-    pages
-}
-
 /// Opens a page, which keeps the theme that an earlier one was given.
-fn in_theme(browser: &Browser, page: &Path, theme: &str) {
-    browser.open(&format!("file://{}", page.display()));
+fn in_theme(browser: &Browser, page: &str, theme: &str) {
+    browser.open(&format!("file://{}/{page}", book().display()));
     browser.wait("return document.readyState === 'complete'");
     assert_eq!(
         browser.run(&format!(
             "return document.documentElement.classList.contains('{theme}')"
         )),
         json!(true),
-        "{} in {theme}",
-        page.display()
+        "{page} in {theme}"
     );
 }
 
 #[test]
 #[ignore = "the book must be built: run `cargo run` first"]
 fn no_page_scrolls_sideways_or_fails_or_asks_another_host() {
-    let browser = Browser::start();
-    for (theme, width) in THEMES
-        .into_iter()
-        .flat_map(|theme| [(theme, 360), (theme, 1280)])
-    {
-        browser.resize(width, 900);
-        let pages = pages();
-        browser.open(&format!("file://{}", pages[0].display()));
-        browser.run(&format!("localStorage.setItem('mdbook-theme', '{theme}')"));
-        for page in pages {
-            in_theme(&browser, &page, theme);
-            let place = format!("{} in {theme}, {width} pixels wide", page.display());
-            let wide = browser.run("return document.documentElement.scrollWidth");
-            assert!(
-                wide.as_u64() <= Some(u64::from(width)),
-                "{place}: {wide} pixels wide"
-            );
-            let foreign = browser.text(
-                "return performance.getEntriesByType('resource').map(entry => entry.name)\
-                 .filter(name => !/^(file|data|blob):/.test(name)).join(' ')",
-            );
-            assert_eq!(foreign, "", "{place}");
-            assert_eq!(browser.complaints(), Vec::<String>::new(), "{place}");
+    at_both_widths(|browser, width| {
+        for theme in THEMES {
+            browser.open(&format!("file://{}/index.html", book().display()));
+            browser.run(&format!("localStorage.setItem('mdbook-theme', '{theme}')"));
+            for page in pages() {
+                in_theme(browser, &page, theme);
+                let place = format!("{page} in {theme}, {width} pixels wide");
+                let wide = browser.run("return document.documentElement.scrollWidth");
+                assert!(
+                    wide.as_u64() <= Some(u64::from(width)),
+                    "{place}: {wide} pixels wide"
+                );
+                let foreign = browser.text(
+                    "return performance.getEntriesByType('resource').map(entry => entry.name)\
+                     .filter(name => !/^(file|data|blob):/.test(name)).join(' ')",
+                );
+                assert_eq!(foreign, "", "{place}");
+                assert_eq!(browser.complaints(), Vec::<String>::new(), "{place}");
+            }
         }
-    }
+    });
 }
 
 #[test]
@@ -77,14 +51,13 @@ fn no_page_scrolls_sideways_or_fails_or_asks_another_host() {
 fn the_search_finds_what_a_reader_types() {
     let browser = Browser::start();
     browser.resize(1280, 900);
-    let index = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/index.html");
     for (word, first) in [
         ("rope_theta", "Rotary position embedding"),
         ("YaRN", "Long context"),
         ("relative", "Learned tables, T5 and ALiBi"),
         ("rotate_half", "Rotary position embedding"),
     ] {
-        browser.open(&format!("file://{}", index.display()));
+        browser.open(&format!("file://{}/index.html", book().display()));
         browser.wait("return document.readyState === 'complete'");
         browser.run("document.querySelector('#mdbook-search-toggle').click()");
         browser.keys("#mdbook-searchbar", word);
@@ -111,6 +84,23 @@ fn what_is_wide_can_be_scrolled_by_keyboard() {
                 && box.tabIndex < 0 && !box.querySelector('a, button, input, [tabindex]'))\
              .map(box => box.tagName + '.' + box.className).join(' ')",
         );
-        assert_eq!(out_of_reach, "", "{}", page.display());
+        assert_eq!(out_of_reach, "", "{page}");
+    }
+}
+
+#[test]
+#[ignore = "the book must be built: run `cargo run` first"]
+fn the_sidebar_opens_and_closes_by_keyboard() {
+    let browser = Browser::start();
+    browser.resize(360, 900);
+    in_theme(&browser, "rope.html", "light");
+    let switch = ".left-buttons [aria-controls=mdbook-sidebar]:not([hidden])";
+    for open in [true, false] {
+        browser.keys(switch, ENTER);
+        browser.wait(&format!(
+            "const right = document.querySelector('#mdbook-sidebar').getBoundingClientRect().right;\
+             const told = document.querySelector('{switch}').getAttribute('aria-expanded');\
+             return {open} === (right > 100) && told === '{open}'"
+        ));
     }
 }

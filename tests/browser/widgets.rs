@@ -1,15 +1,13 @@
 //! Each widget, from disk and over HTTP, by keyboard and by pointer, beside the crate's own values.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use widgets::Export;
 
 use crate::driver::{Browser, RIGHT};
-use crate::server;
-
-const IGNORED: &str = "the book must be built: run `cargo run` first";
+use crate::{book, server};
 
 /// A widget and what this test does to it.
 struct Case {
@@ -188,13 +186,6 @@ fn scaling_rows(numbers: &[f64], lists: &[usize], counted: bool) -> Vec<f64> {
         rows.extend(lists.iter().map(|list| numbers[6 + list * pairs + pair]));
     }
     rows
-}
-
-fn book() -> PathBuf {
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("book");
-    let book = env::var_os("BOOK").map_or(book, PathBuf::from);
-    assert!(book.join("index.html").exists(), "{IGNORED}");
-    book
 }
 
 /// Both ways in which a reader opens a page.
