@@ -89,6 +89,14 @@ impl Fixture {
         press::build(self.root(), None, |_| {})
     }
 
+    /// The file in which the builds of this test program keep their pieces.
+    pub fn kept(&self) -> PathBuf {
+        let folder = fs::read_dir(self.path("target/kept")).expect("something is kept");
+        let files: Vec<_> = folder.map(|file| file.expect("listed").path()).collect();
+        assert_eq!(files.len(), 1, "one file and nothing beside it: {files:?}");
+        files[0].clone()
+    }
+
     /// Builds the broken book and asserts that it stops for this one reason, told with the file,
     /// the thing and the remedy.
     pub fn stops(&self, file: &str, thing: &str, remedy: &str) {

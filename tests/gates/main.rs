@@ -1,6 +1,7 @@
 //! What stops a build: one broken book for each gate, and the previous book left as it was.
 
 mod fixture;
+mod kept;
 
 use std::fs;
 

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
+use crate::keep;
+
 /// The examples of a package, built and ready to run.
 #[derive(Debug, Default)]
 pub struct Examples {
@@ -147,6 +149,11 @@ impl Examples {
     /// Whether there is an example of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.programs.contains_key(name)
+    }
+
+    /// The stamp of an example's program: what it prints depends on nothing else.
+    pub fn stamp(&self, name: &str) -> Option<String> {
+        keep::stamp(self.programs.get(name)?)
     }
 
     /// The command by which a reader makes the same output.

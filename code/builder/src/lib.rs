@@ -20,6 +20,7 @@ pub mod example;
 pub mod fault;
 pub mod finish;
 pub mod formula;
+pub mod keep;
 pub mod press;
 pub mod site;
 pub mod weave;

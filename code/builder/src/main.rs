@@ -1,5 +1,6 @@
 //! `cargo run` builds the book; `cargo run -- preprocess NAME` serves stock mdBook.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ fn build() -> ExitCode {
     let counts = &report.counts;
     println!(
         "Wove {} chapters: {} listings, {} outputs, {} figures, {} computed values, \
-         {} formulae, {} claims, in {:.1} seconds.\nOpen {}",
+         {} formulae, {} claims; {} pieces made anew, {}in {:.1} seconds.\nOpen {}",
         counts.chapters,
         counts.listings,
         counts.outputs,
@@ -50,6 +51,10 @@ fn build() -> ExitCode {
         counts.values,
         counts.formulae,
         counts.claims,
+        counts.made,
+        peak_memory().map_or(String::new(), |megabytes| format!(
+            "{megabytes} MB at most, "
+        )),
         report.seconds,
         report
             .index
@@ -58,6 +63,16 @@ fn build() -> ExitCode {
             .display(),
     );
     ExitCode::SUCCESS
+}
+
+/// The most memory that this process has held, where the system tells it.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1000)
 }
 
 fn progress(step: &str) {

@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use figures::FigureError;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::config::Config;
 use mdbook_preprocessor::errors::Result;
@@ -30,6 +31,7 @@ use serde::Deserialize;
 
 use crate::claim::{self, Claim};
 use crate::example::Examples;
+use crate::keep::{self, Keep};
 use crate::{Fault, Faults, formula, pattern};
 
 /// What was woven into a book.
@@ -49,6 +51,8 @@ pub struct Counts {
     pub formulae: usize,
     /// Claims, each with its test.
     pub claims: usize,
+    /// Outputs, figures, tables and values that were made anew, not kept from the last build.
+    pub made: usize,
 }
 
 /// A count that the steps of one build share.
@@ -139,9 +143,11 @@ impl Preprocessor for Weave {
                 chapter.content = chapter.content.replace(ALL_CLAIMS, &listing);
             }
         });
+        loom.keep.save();
         self.tally.count(|counts| {
             counts.chapters = chapters.len();
             counts.claims = claimed;
+            counts.made = loom.keep.made();
         });
         loom.refuse_unclaimed();
         loom.faults.extend(unlisted(&book, &ctx.root, &ctx.config));
@@ -210,6 +216,7 @@ struct Loom<'a> {
     settings: Settings,
     /// Nothing before the first output, and nothing inside where they could not be built.
     examples: Option<Option<Examples>>,
+    keep: Keep,
     claims: BTreeMap<String, Claim>,
     claimed: BTreeMap<String, Vec<Place>>,
     faults: Vec<Fault>,
@@ -259,7 +266,9 @@ struct FigureBlock {
 impl<'a> Loom<'a> {
     fn new(weave: &'a Weave, ctx: &PreprocessorContext, settings: Settings) -> Loom<'a> {
         let (claims, faults) = claim::read(&ctx.root, &settings.claims);
+        let target_folder = settings.target_dir.as_ref();
         Loom {
+            keep: Keep::open(target_folder.map(|folder| ctx.root.join(folder))),
             weave,
             root: ctx.root.clone(),
             settings,
@@ -378,7 +387,9 @@ impl<'a> Loom<'a> {
                 ));
             }
         }
-        let svg = figures::svg(name, block.alt.trim()).map_err(|error| {
+        let alt = block.alt.trim();
+        let drawn = self.drawn(&format!("figure {name} {alt}"), || figures::svg(name, alt));
+        let svg = drawn.map_err(|error| {
             Fault::new(
                 &page.file,
                 format!("the figure `{name}` cannot be drawn: {error}"),
@@ -498,10 +509,10 @@ impl<'a> Loom<'a> {
             ("claim", id) => self.claim(id, page),
             ("claims", "") => Ok(ALL_CLAIMS.into()),
             ("table", name) => {
-                let table = self.computed("table", name, figures::table(name), page)?;
+                let table = self.computed("table", name, figures::table, page)?;
                 Ok(format!("{TABLE_OPENS}{table}\n{TABLE_CLOSES}"))
             }
-            ("value", name) => self.computed("value", name, figures::value(name), page),
+            ("value", name) => self.computed("value", name, figures::value, page),
             (verb, object) => Err(Fault::new(
                 &page.file,
                 format!("unknown request `{{{{#{verb} {object}}}}}`"),
@@ -510,13 +521,23 @@ impl<'a> Loom<'a> {
         }
     }
 
+    /// What this very program makes, unless it did so in the previous build.
+    fn drawn(
+        &mut self,
+        what: &str,
+        make: impl FnOnce() -> Result<String, FigureError>,
+    ) -> Result<String, FigureError> {
+        self.keep.piece(what, keep::stamp_of_running_program, make)
+    }
+
     fn computed(
         &mut self,
         kind: &str,
         name: &str,
-        text: Result<String, figures::FigureError>,
+        compute: fn(&str) -> Result<String, FigureError>,
         page: &Page,
     ) -> Result<String, Fault> {
+        let text = self.drawn(&format!("{kind} {name}"), || compute(name));
         let text = text.map_err(|error| {
             Fault::new(
                 &page.file,
@@ -544,7 +565,10 @@ impl<'a> Loom<'a> {
             ));
         }
         let command = examples.command(name);
-        let text = examples.run(&self.root, name).map_err(|said| {
+        let stamp = || examples.stamp(name);
+        let run = || examples.run(&self.root, name);
+        let text = self.keep.piece(&format!("output {name}"), stamp, run);
+        let text = text.map_err(|said| {
             fault(
                 format!("the example `{name}` gives no output: {said}"),
                 format!("make `{command}` print and succeed"),
