@@ -1,5 +1,6 @@
 //! What stops a build: one broken book for each gate, and the previous book left as it was.
 
+mod disk;
 mod fixture;
 mod kept;
 

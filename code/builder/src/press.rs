@@ -2,7 +2,7 @@
 //! and checked one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -157,6 +157,9 @@ fn render(
     result.map_err(|error| match error.downcast::<Faults>() {
         Ok(faults) => faults,
         Err(error) => {
+            if let Some(error) = error.chain().find_map(no_room) {
+                return disk(into, "cannot be written", error);
+            }
             let told = format!("{error:#}");
             let of_summary =
                 told.to_lowercase().contains("summary") || told.contains("Chapter file");
@@ -183,6 +186,19 @@ fn render(
         )));
     }
     Ok(tally.counts())
+}
+
+/// The error by which a disk says that it takes no more.
+fn no_room<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a io::Error> {
+    let error: &io::Error = error.downcast_ref()?;
+    let full = matches!(
+        error.kind(),
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::ReadOnlyFilesystem
+    );
+    full.then_some(error)
 }
 
 /// What mdBook would have logged.
