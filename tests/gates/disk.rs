@@ -74,6 +74,28 @@ fn a_place_that_cannot_be_written_is_told() {
 }
 
 #[test]
+fn a_book_that_is_protected_against_writing_is_left_alone() {
+    let fixture = Fixture::new();
+    fixture.build().expect("built");
+    let before = files(&fixture);
+    fixture.chapter("Changed.\n");
+    let book = fixture.path("book");
+    let writable = fs::metadata(&book).expect("a folder").permissions();
+    let mut protected = writable.clone();
+    protected.set_readonly(true);
+    fs::set_permissions(&book, protected).expect("protected");
+    let told = fixture.build().expect_err("protected").to_string();
+    fs::set_permissions(&book, writable).expect("writable again");
+    assert!(
+        told.contains("book: the book's folder is protected"),
+        "{told}"
+    );
+    assert!(told.contains("allow writing"), "{told}");
+    assert!(files(&fixture) == before, "the previous book is as it was");
+    fixture.build().expect("built again");
+}
+
+#[test]
 fn a_build_that_is_killed_leaves_the_previous_book() {
     let fixture = Fixture::new();
     fixture.build().expect("built");

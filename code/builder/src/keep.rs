@@ -87,11 +87,15 @@ impl Keep {
     }
 }
 
-/// The folder in which cargo built the running program; it marks it as one that may be deleted.
+/// The folder in which cargo built the running program. Cargo marks the one it creates as one that
+/// may be deleted; where something else created it before, cargo's notes on the compiler tell.
 fn cargos_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
-    program.ancestors().find(marked).map(Path::to_owned)
+    let is_cargos = |folder: &&Path| {
+        let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
+        marks.iter().any(|mark| folder.join(mark).is_file())
+    };
+    program.ancestors().find(is_cargos).map(Path::to_owned)
 }
 
 /// The pieces in a file, if it is as it was written: its first line is the checksum of the rest.

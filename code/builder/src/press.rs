@@ -268,6 +268,13 @@ impl Folders {
                 "move it away, then build again",
             )));
         }
+        if fs::metadata(book).is_ok_and(|found| found.permissions().readonly()) {
+            return Err(Faults::from(Fault::new(
+                book.strip_prefix(root).unwrap_or(book),
+                "the book's folder is protected against writing",
+                "allow writing to it or move it away, then build again",
+            )));
+        }
         folders.tidy()?;
         Ok(folders)
     }
