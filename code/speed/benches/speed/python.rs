@@ -5,18 +5,17 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+/// What one took in one group.
 #[derive(Deserialize)]
-struct Line {
-    group: String,
-    who: String,
-    milliseconds: f64,
+pub struct Line {
+    pub group: String,
+    pub who: String,
+    pub milliseconds: f64,
 }
 
-/// Group, who, and milliseconds, for the groups that were measured here. Where there is no Python,
-/// or it lacks the libraries, a line says so and they are left out.
-pub fn measure<'a>(
-    groups: impl Iterator<Item = &'a String>,
-) -> Result<Vec<(String, String, f64)>, Box<dyn Error>> {
+/// What they took for the groups that were measured here. Where there is no Python, or it lacks the
+/// libraries, a line says so and they are left out.
+pub fn measure<'a>(groups: impl Iterator<Item = &'a String>) -> Result<Vec<Line>, Box<dyn Error>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/speed/peers.py");
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let output = Command::new(&python)
@@ -39,6 +38,5 @@ pub fn measure<'a>(
     print!("{said}");
     let lines = String::from_utf8(output.stdout)?;
     let read = |line| serde_json::from_str(line).map_err(Box::from);
-    let tuple = |line: Line| (line.group, line.who, line.milliseconds);
-    lines.lines().map(|line| read(line).map(tuple)).collect()
+    lines.lines().map(read).collect()
 }

@@ -22,8 +22,9 @@ type Times = BTreeMap<String, BTreeMap<String, f64>>;
 
 pub fn print(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut times = read(folder)?;
-    for (group, who, milliseconds) in python::measure(times.keys())? {
-        times.entry(group).or_default().insert(who, milliseconds);
+    for line in python::measure(times.keys())? {
+        let row = times.entry(line.group).or_default();
+        row.insert(line.who, line.milliseconds);
     }
     println!("\nMedian in milliseconds, and how many times as long as the quickest of ours takes.");
     for (group, row) in &times {
