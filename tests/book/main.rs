@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use builder::press;
+use builder::{press, site};
 use tempfile::TempDir;
 
 fn build(into: &Path) -> press::Report {
@@ -35,20 +35,12 @@ fn pages() -> BTreeMap<PathBuf, String> {
 }
 
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.join("book")];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(folder).expect("inside").to_owned();
-                found.insert(name, fs::read(path).expect("a file"));
-            }
-        }
-    }
-    found
+    let paths = site::walk(&folder.join("book")).expect("a book");
+    let named = paths.into_iter().map(|path| {
+        let name = path.strip_prefix(folder).expect("inside").to_owned();
+        (name, fs::read(path).expect("a file"))
+    });
+    named.collect()
 }
 
 /// Removes what the builds of this test program have kept.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::driver::{Browser, SHOWN};
 use crate::known::{Found, Known, assert_only};
-use crate::{at_both_widths, book, checker, every_page, server};
+use crate::{THEMES, at_both_widths, book, checker, every_page, server};
 
 /// The rules whose outcome a theme can change.
 const OF_COLOURS: &str = "['color-contrast', 'link-in-text-block']";
@@ -54,7 +54,7 @@ fn faults(browser: &Browser, width: u32, address: &str) -> BTreeSet<Found> {
         if page == "print.html" || page == "toc.html" {
             continue;
         }
-        for theme in ["rust", "coal", "navy", "ayu"] {
+        for theme in &THEMES[1..] {
             browser.run(&format!(
                 "document.getElementById('mdbook-theme-{theme}').click()"
             ));

@@ -17,9 +17,13 @@ mod valid;
 mod widgets;
 
 use std::path::{Path, PathBuf};
-use std::{env, fs, panic, thread};
+use std::{env, panic, thread};
 
+use builder::site;
 use driver::Browser;
+
+/// mdBook's themes, its default first.
+const THEMES: [&str; 5] = ["light", "rust", "coal", "navy", "ayu"];
 
 /// Where the built book lies: `BOOK`, or `book/`.
 fn book() -> PathBuf {
@@ -35,12 +39,14 @@ fn book() -> PathBuf {
 /// The names of all pages of the book, the added ones too: solutions/rope.html, toc.html.
 fn every_page() -> Vec<String> {
     let book = book();
-    let mut pages = Vec::new();
-    for folder in ["", "solutions/"] {
-        let entries = fs::read_dir(book.join(folder)).expect("a folder of the book");
-        let names = entries.map(|entry| entry.expect("an entry").file_name());
-        pages.extend(names.map(|name| format!("{folder}{}", name.to_string_lossy())));
-    }
+    let paths = site::walk(&book).expect("the book's files");
+    let name = |path: &PathBuf| {
+        path.strip_prefix(&book)
+            .expect("inside")
+            .display()
+            .to_string()
+    };
+    let mut pages: Vec<_> = paths.iter().map(name).collect();
     pages.retain(|page| page.ends_with(".html"));
     pages.sort();
     pages

@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use crate::driver::{Browser, ENTER};
-use crate::{at_both_widths, book, pages};
-
-const THEMES: [&str; 5] = ["light", "rust", "coal", "navy", "ayu"];
+use crate::{THEMES, at_both_widths, book, pages};
 
 /// Opens a page, which keeps the theme that an earlier one was given.
 fn in_theme(browser: &Browser, page: &str, theme: &str) {

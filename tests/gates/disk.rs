@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use builder::press;
+use builder::{press, site};
 
 use crate::fixture::Fixture;
 
@@ -14,29 +14,24 @@ const BOOK: &str = env!("CARGO_BIN_EXE_book");
 
 /// All files of the book, with what they hold.
 fn files(fixture: &Fixture) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![fixture.path("book")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let bytes = fs::read(&path).expect("a file");
-                found.insert(path, bytes);
-            }
-        }
-    }
-    found
+    let paths = site::walk(&fixture.path("book")).expect("a book");
+    let read = |path: PathBuf| (path.clone(), fs::read(path).expect("a file"));
+    paths.into_iter().map(read).collect()
+}
+
+/// A book that was built, whose chapter has changed since; and the files of the book.
+fn changed() -> (Fixture, BTreeMap<PathBuf, Vec<u8>>) {
+    let fixture = Fixture::new();
+    fixture.build().expect("built");
+    let before = files(&fixture);
+    fixture.chapter("Changed.\n");
+    (fixture, before)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_told_and_leaves_the_previous_book() {
-    let fixture = Fixture::new();
-    fixture.build().expect("built");
-    let before = files(&fixture);
-    fixture.chapter("Changed.\n");
+    let (fixture, before) = changed();
     // A file of more than 64 blocks meets a limit as it would meet the end of the disk.
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\"", BOOK])
@@ -75,10 +70,7 @@ fn a_place_that_cannot_be_written_is_told() {
 
 #[test]
 fn a_book_that_is_protected_against_writing_is_left_alone() {
-    let fixture = Fixture::new();
-    fixture.build().expect("built");
-    let before = files(&fixture);
-    fixture.chapter("Changed.\n");
+    let (fixture, before) = changed();
     let book = fixture.path("book");
     let writable = fs::metadata(&book).expect("a folder").permissions();
     let mut protected = writable.clone();
@@ -97,10 +89,7 @@ fn a_book_that_is_protected_against_writing_is_left_alone() {
 
 #[test]
 fn a_build_that_is_killed_leaves_the_previous_book() {
-    let fixture = Fixture::new();
-    fixture.build().expect("built");
-    let before = files(&fixture);
-    fixture.chapter("Changed.\n");
+    let (fixture, before) = changed();
     let mut build = Command::new(BOOK)
         .current_dir(fixture.root())
         .stdout(Stdio::null())

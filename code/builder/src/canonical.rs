@@ -2,7 +2,7 @@
 //!
 //! mdBook's templates know neither, so this is done to the finished pages, by `cargo run` alone.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use mdbook_driver::config::Config;
@@ -48,10 +48,8 @@ pub fn address(config: &Config) -> Result<Option<String>, Fault> {
 ///
 /// A page that cannot be read or written.
 pub fn link(book: &Path, address: &str) -> io::Result<()> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    site::walk(book, &mut files)?;
     let index = fs::read_to_string(book.join("index.html"))?;
-    for file in files {
+    for file in site::walk(book)? {
         let name = file.strip_prefix(book).unwrap_or(&file);
         let name = name.to_string_lossy().replace('\\', "/");
         if !name.ends_with(".html") || NOT_CHAPTERS.contains(&name.as_str()) {

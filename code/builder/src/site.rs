@@ -28,8 +28,7 @@ struct Page {
 ///
 /// A page that cannot be read.
 pub fn check(site: &Path, root: &Path, source: &Path) -> io::Result<Vec<Fault>> {
-    let mut files = Vec::new();
-    walk(site, &mut files)?;
+    let files = walk(site)?;
     let mut pages = BTreeMap::new();
     let mut faults = Vec::new();
     for file in &files {
@@ -66,16 +65,25 @@ fn first_told(mut faults: Vec<Fault>, source: &Path) -> Vec<Fault> {
 }
 
 /// All files under a folder.
-pub(crate) fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            walk(&path, files)?;
-        } else {
-            files.push(path);
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next)? {
+            let path = entry?.path();
+            let list = if path.is_dir() {
+                &mut folders
+            } else {
+                &mut files
+            };
+            list.push(path);
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 fn read(html: &str) -> Page {
