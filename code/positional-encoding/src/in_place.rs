@@ -102,7 +102,8 @@ impl Rotation<f64> {
                 remedy: "leave the rotation out where nothing turns".into(),
             });
         }
-        let (mut cosines, mut sines) = (room(seq_len, pairs)?, room(seq_len, pairs)?);
+        let mut cosines = rope::room(seq_len, pairs)?;
+        let mut sines = rope::room(seq_len, pairs)?;
         for position in 0..seq_len {
             for [cos, sin] in rope::turns(position as f64, &frequencies.inv_freq) {
                 cosines.push(cos * frequencies.attention_factor);
@@ -265,19 +266,6 @@ pub fn bias<T: Copy>(bias: &mut [T], offsets: &[T], seq_len: usize) -> Result<()
         }
     }
     Ok(())
-}
-
-/// An empty list with room for `rows` times `columns` numbers.
-fn room(rows: usize, columns: usize) -> Result<Vec<f64>, Error> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(rows.saturating_mul(columns))
-        .map_err(|_| Error::Parameter {
-            name: "seq_len",
-            given: rows.to_string(),
-            allowed: "a number of rows that fits into memory".into(),
-            remedy: "tabulate as many positions as the model may see".into(),
-        })?;
-    Ok(list)
 }
 
 /// Whether an array of `given` numbers is cut into whole rows of `row` numbers.

@@ -264,14 +264,7 @@ impl Table {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn new(seq_len: usize, inv_freq: &[f64], layout: Layout) -> Result<Table, Error> {
-        let mut rows = Vec::new();
-        rows.try_reserve_exact(seq_len)
-            .map_err(|_| Error::Parameter {
-                name: "seq_len",
-                given: seq_len.to_string(),
-                allowed: "a number of rows that fits into memory".into(),
-                remedy: "tabulate as many positions as the model may see".into(),
-            })?;
+        let mut rows = room(seq_len, 1)?;
         rows.extend((0..seq_len).map(|position| turns(position as f64, inv_freq)));
         Ok(Table {
             turns: rows,
@@ -633,6 +626,19 @@ fn turn_pairs(mut head: ArrayViewMut1<f64>, turns: &[[f64; 2]], layout: Layout) 
     }
 }
 // ANCHOR_END: turns
+
+/// An empty list with room for `seq_len` rows of `width` entries.
+pub(crate) fn room<T>(seq_len: usize, width: usize) -> Result<Vec<T>, Error> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(seq_len.saturating_mul(width))
+        .map_err(|_| Error::Parameter {
+            name: "seq_len",
+            given: seq_len.to_string(),
+            allowed: "a number of rows that fits into memory".into(),
+            remedy: "tabulate as many positions as the model may see".into(),
+        })?;
+    Ok(list)
+}
 
 fn check_blocks(head_dim: usize, axes: usize, pairs: usize) -> Result<(), Error> {
     if pairs == 0 {
