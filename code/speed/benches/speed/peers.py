@@ -26,6 +26,10 @@ HEADS, HEAD_DIM = 32, 128
 RUNS = 7
 
 
+def number_of(library, kind):
+    return library.float32 if kind == "f32" else library.float64
+
+
 def measure(group, who, run):
     run()
     times = []
@@ -58,7 +62,7 @@ def rotation(group, kind, layout, seq_len):
         return x * cos + join((-second, first), -1) * sin
 
     if torch:
-        number = torch.float32 if kind == "f32" else torch.float64
+        number = number_of(torch, kind)
         positions = torch.arange(seq_len, dtype=torch.float64)
         angles = torch.outer(positions, torch.tensor(inv_freq, dtype=torch.float64))
         x = torch.ones(HEADS, seq_len, HEAD_DIM, dtype=number)
@@ -76,7 +80,7 @@ def rotation(group, kind, layout, seq_len):
 
             measure(group, "PyTorch", multiply)
     if numpy and layout == "half" and seq_len <= 4_096:
-        number = numpy.float32 if kind == "f32" else numpy.float64
+        number = number_of(numpy, kind)
         angles = numpy.outer(numpy.arange(seq_len), inv_freq * 2)
         x = numpy.ones((HEADS, seq_len, HEAD_DIM), dtype=number)
         cos, sin = numpy.cos(angles).astype(number), numpy.sin(angles).astype(number)
@@ -86,7 +90,7 @@ def rotation(group, kind, layout, seq_len):
 def alibi(group, kind):
     if not torch:
         return
-    number = torch.float32 if kind == "f32" else torch.float64
+    number = number_of(torch, kind)
     slopes = torch.tensor([2.0 ** (-8 * (h + 1) / HEADS) for h in range(HEADS)], dtype=number)
     positions = torch.arange(4_096)
 
@@ -102,7 +106,7 @@ def t5(group, kind):
     """Bidirectional, 32 buckets up to 128, looked up in a table as an embedding is."""
     if not torch:
         return
-    number = torch.float32 if kind == "f32" else torch.float64
+    number = number_of(torch, kind)
     table = torch.full((32, HEADS), 0.5, dtype=number)
     positions = torch.arange(4_096)
 
@@ -116,7 +120,8 @@ def t5(group, kind):
     measure(group, "PyTorch", bias)
 
 
+SUBJECTS = {"sinusoidal": sinusoidal, "rotation": rotation, "alibi": alibi, "t5": t5}
 for group in sys.argv[1:]:
     subject, *sizes = group.split()
-    if subject in ("sinusoidal", "rotation", "alibi", "t5"):
-        globals()[subject](group, *sizes)
+    if subject in SUBJECTS:
+        SUBJECTS[subject](group, *sizes)

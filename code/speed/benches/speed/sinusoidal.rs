@@ -5,16 +5,20 @@ use std::hint::black_box;
 use criterion::Criterion;
 use positional_encoding::{Error, in_place, sinusoidal};
 
+use crate::{REFUSED, copy};
+
 const SEQ_LEN: usize = 131_072;
 const D_MODEL: usize = 512;
 
 pub fn measure(criterion: &mut Criterion) -> Result<(), Error> {
     let mut group = criterion.benchmark_group("sinusoidal");
     group.bench_function("book, sine and cosine", |bencher| {
-        bencher.iter_with_large_drop(|| sinusoidal::table(SEQ_LEN, D_MODEL));
+        bencher.iter_with_large_drop(|| sinusoidal::table(SEQ_LEN, D_MODEL).expect(REFUSED));
     });
     group.bench_function("book, by rotation", |bencher| {
-        bencher.iter_with_large_drop(|| sinusoidal::table_by_rotation(SEQ_LEN, D_MODEL));
+        bencher.iter_with_large_drop(|| {
+            sinusoidal::table_by_rotation(SEQ_LEN, D_MODEL).expect(REFUSED)
+        });
     });
     let mut table = vec![1.0; SEQ_LEN * D_MODEL];
     let inv_freq = sinusoidal::inv_freq(D_MODEL)?;
@@ -22,12 +26,9 @@ pub fn measure(criterion: &mut Criterion) -> Result<(), Error> {
         bencher.iter(|| by_sine_and_cosine(black_box(&mut table), &inv_freq));
     });
     group.bench_function("in place", |bencher| {
-        bencher.iter(|| in_place::sinusoidal_table(black_box(&mut table), D_MODEL));
+        bencher.iter(|| in_place::sinusoidal_table(black_box(&mut table), D_MODEL).expect(REFUSED));
     });
-    let source = table.clone();
-    group.bench_function("copy", |bencher| {
-        bencher.iter(|| black_box(&mut table).copy_from_slice(black_box(&source)));
-    });
+    copy(&mut group, &mut table);
     group.finish();
     Ok(())
 }
