@@ -412,13 +412,14 @@ fn levels(file: &Map<String, Value>) -> Result<Vec<Level<'_>>, Error> {
 /// The file's model type, and what the text model's type means where the file is silent.
 fn family(keys: &mut Keys, file: &Map<String, Value>) -> Result<(Option<String>, Family), Error> {
     let mut types = Vec::new();
-    for level in keys.levels.clone() {
-        let path = format!("{}model_type", level.path);
-        keys.mark(path.clone());
+    for level in &keys.levels {
         match level.map.get("model_type") {
             Some(Value::String(name)) => types.push(name.as_str()),
             None | Some(Value::Null) => {}
-            Some(other) => return Err(wrong_type(&path, other, "a string")),
+            Some(other) => {
+                let path = format!("{}model_type", level.path);
+                return Err(wrong_type(&path, other, "a string"));
+            }
         }
     }
     let outermost = file.get("model_type").and_then(Value::as_str);

@@ -66,14 +66,13 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn read(keys: &mut Keys, family: &Family) -> Result<Self, Error> {
-        let split = split_head(keys, family)?;
-        let (head_dim, rotary_dim) = match split {
-            Some((head_dim, rotary_dim)) => (head_dim, Some(rotary_dim)),
-            None => (head_dim(keys, family)?, rotary_dim(keys, family)?),
-        };
-        let part = match (&rotary_dim, split_head_has_no_part(keys, family)) {
-            (Some(_), true) => None,
-            _ => keys.positive(PART)?,
+        let (head_dim, rotary_dim, part) = match split_head(keys, family)? {
+            Some((head_dim, rotary_dim)) => (head_dim, Some(rotary_dim), None),
+            None => (
+                head_dim(keys, family)?,
+                rotary_dim(keys, family)?,
+                keys.positive(PART)?,
+            ),
         };
         Ok(Self {
             head_dim,
@@ -114,10 +113,6 @@ fn split_head(keys: &mut Keys, family: &Family) -> Result<Option<(usize, Given<u
         ));
     }
     Ok(Some((head_dim, rotated)))
-}
-
-fn split_head_has_no_part(keys: &Keys, family: &Family) -> bool {
-    family.split_head().is_some() || keys.has(&["qk_rope_head_dim"])
 }
 
 fn head_dim(keys: &mut Keys, family: &Family) -> Result<usize, Error> {

@@ -160,9 +160,10 @@ impl<'a> Keys<'a> {
         };
         let allowed = "a whole number from 1 to 2^53";
         let number = as_number(value).ok_or_else(|| wrong_type(&key, value, allowed))?;
-        let exact = value.as_u64().or(Some(number as u64)).filter(|count| {
-            number.fract() == 0.0 && number > 0.0 && (1..=LARGEST_COUNT).contains(count)
-        });
+        let exact = value
+            .as_u64()
+            .or(Some(number as u64))
+            .filter(|count| number.fract() == 0.0 && (1..=LARGEST_COUNT).contains(count));
         let Some(count) = exact else {
             return Err(Error::Key {
                 given: show(value),
@@ -242,11 +243,6 @@ impl<'a> Keys<'a> {
             .as_object()
             .ok_or_else(|| wrong_type(&key, value, "an object"))?;
         Ok(Some(Given { value, key }))
-    }
-
-    /// Marks a key as read where its value was taken in another way.
-    pub(super) fn mark(&mut self, path: String) {
-        self.used.insert(path);
     }
 
     /// The paths and values of all keys that nothing has read.

@@ -105,8 +105,7 @@ fn by_position_embedding_type(
     let Some(Given { value, key }) = keys.word(KEY)? else {
         return Ok(None);
     };
-    let chooses = ["granitemoehybrid", "esm"].contains(&family.name.as_str());
-    if family.known() && by_flag(family) == "rope" && !chooses {
+    if family.known() && by_flag(family) == "rope" && family.name != "granitemoehybrid" {
         if !["rotary", "rope"].contains(&value) {
             keys.note(format!(
                 "{key} {} is not used: {} rotates",
@@ -309,8 +308,9 @@ fn relative(keys: &mut Keys, family: &Family) -> Result<Scheme, Error> {
         format!(", up to {length} positions")
     });
     let words = match family.name.as_str() {
-        "xlnet" | "transfo-xl" => "sinusoids of the distance enter the score".to_string(),
-        "funnel" => "sinusoids of the distance enter the score".to_string(),
+        "xlnet" | "transfo-xl" | "funnel" => {
+            "sinusoids of the distance enter the score".to_string()
+        }
         "deberta" | "deberta-v2" => {
             format!("vectors of the distance meet the content in the score{upto}")
         }
