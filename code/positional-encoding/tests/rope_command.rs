@@ -212,3 +212,28 @@ fn a_refusal_is_one_line_whatever_the_file_calls_its_keys() {
     assert!(refusal(&["-"], b"\xff\xfe{\0}\0").contains("UTF-16"));
     assert!(refusal(&["no\nfile"], b"").contains("no?file"));
 }
+
+/// The command with standard output at this place, once it has ended.
+fn rope_into(place: impl Into<Stdio>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rope"))
+        .arg(published("llama-2-7b"))
+        .stdout(place)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error_and_a_full_disk_is_one() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = rope_into(writer);
+    assert!(output.status.success() && output.stderr.is_empty());
+    if cfg!(target_os = "linux") {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = rope_into(full.unwrap());
+        assert_eq!(output.status.code(), Some(2));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.starts_with("rope: standard output: "), "{text}");
+    }
+}
