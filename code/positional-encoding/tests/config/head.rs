@@ -4,7 +4,7 @@ use positional_encoding::config::Scheme;
 use positional_encoding::rope::Layout;
 use serde_json::json;
 
-use super::{llama, read, says, with};
+use super::{llama, read, refusal, says, with};
 
 #[test]
 fn a_head_that_keeps_its_rotated_part_apart_has_no_fraction() {
@@ -133,5 +133,34 @@ fn a_scheme_that_needs_the_width_has_the_files_or_the_types_or_none() {
             panic!("{model}");
         };
         assert_eq!(d_model, width, "{file}");
+    }
+}
+
+#[test]
+fn a_head_is_at_most_65536_entries_wide_however_its_width_is_given() {
+    let two_kinds = json!({
+        "sliding_attention": {"rope_theta": 100}, "full_attention": {"rope_theta": 10000},
+    });
+    for (key, more) in [
+        ("head_dim", json!({})),
+        (
+            "hidden_size",
+            json!({"head_dim": null, "num_attention_heads": 1}),
+        ),
+        ("global_head_dim", json!({"rope_parameters": two_kinds})),
+        ("swa_head_dim", json!({"rope_parameters": two_kinds})),
+        ("qk_rope_head_dim", json!({})),
+    ] {
+        let wide = |width: usize| llama(with(more.clone(), json!({key: width})));
+        let widths = read(&wide(65_536))
+            .tables
+            .into_iter()
+            .map(|table| table.head_dim);
+        assert_eq!(widths.max(), Some(65_536), "{key}");
+        let text = refusal(&wide(65_538));
+        assert!(
+            text.starts_with(key) && text.contains("a head of 65538,"),
+            "{text}"
+        );
     }
 }
