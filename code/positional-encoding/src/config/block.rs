@@ -167,8 +167,8 @@ fn outer_settings(keys: &mut Keys) -> Result<Option<Given<Map<String, Value>>>, 
 }
 
 impl<'a> Blocks<'a> {
-    /// Finds the object: `rope_scaling` before `rope_parameters`, what is outside both where
-    /// the file has neither.
+    /// Finds the object: `rope_scaling` before `rope_parameters`, what is outside both, be it
+    /// nothing, where the file has neither.
     pub(super) fn read<'f: 'a>(keys: &mut Keys<'f>, outside: &'a Outside) -> Result<Self, Error> {
         let scaling = settings(keys, "rope_scaling")?;
         let parameters = settings(keys, "rope_parameters")?;
@@ -181,7 +181,7 @@ impl<'a> Blocks<'a> {
                 (scaling.key, scaling.value, false)
             }
             (Some(given), None) | (None, Some(given)) => (given.key, given.value, false),
-            (None, None) if !outside.map.is_empty() => {
+            (None, None) => {
                 if outside.is_default {
                     keys.note(format!(
                         "neither rope_scaling nor rope_parameters: the {}",
@@ -190,7 +190,6 @@ impl<'a> Blocks<'a> {
                 }
                 (outside.path.clone(), &outside.map, outside.is_default)
             }
-            (None, None) => return Ok(Self::split_by_base(keys, outside, Block::empty())),
         };
         if let Some(by_kind) = Self::nested(keys, &path, map, is_default)? {
             return Ok(by_kind);
@@ -206,10 +205,8 @@ impl<'a> Blocks<'a> {
         is_default: bool,
     ) -> Result<Option<Self>, Error> {
         let is_flat = map.keys().any(|name| SETTINGS.contains(&name.as_str()));
-        let is_kind = |name: &str, value: &Value| {
-            let named = name.ends_with("_attention") || kind_of(name) != name;
-            named && !SETTINGS.contains(&name) || value.is_object() && !is_flat
-        };
+        let is_kind =
+            |name: &str, value: &Value| kind_of(name) != name || value.is_object() && !is_flat;
         let count = map
             .iter()
             .filter(|(name, value)| is_kind(name, value))

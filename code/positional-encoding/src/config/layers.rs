@@ -289,16 +289,11 @@ fn rotated(
 ) -> Result<Vec<bool>, Error> {
     let interval = match without {
         NoRope::Listed(rotated) => {
-            if rotated.len() != kinds.len() {
-                check_len(
-                    "no_rope_layers",
-                    rotated.len(),
-                    Some(&Given {
-                        value: kinds.len(),
-                        key: "layer_types".into(),
-                    }),
-                )?;
-            }
+            let listed = Given {
+                value: kinds.len(),
+                key: "layer_types".into(),
+            };
+            check_len("no_rope_layers", rotated.len(), Some(&listed))?;
             return Ok(rotated);
         }
         NoRope::Interval(interval) => Some(interval),

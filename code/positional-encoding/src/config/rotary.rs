@@ -145,19 +145,15 @@ fn kinds<'a>(
 
 /// One name for all rotated layers: their kind, where others are not rotated and it is one.
 fn name_of_all(layers: &[Layer]) -> String {
-    let mut rotated: Vec<&str> = Vec::new();
-    for layer in layers
+    let mut rotated = layers
         .iter()
         .filter(|layer| layer.rotated && layers::attends(&layer.kind))
-    {
-        // Two tell that they differ.
-        if rotated.len() < 2 && !rotated.contains(&layer.kind.as_str()) {
-            rotated.push(&layer.kind);
-        }
-    }
-    match (layers.iter().all(|layer| layer.rotated), rotated.as_slice()) {
-        (false, [""]) => "full".into(),
-        (false, [kind]) => (*kind).into(),
+        .map(|layer| layer.kind.as_str());
+    let first = rotated.next();
+    let common = first.filter(|first| rotated.all(|kind| kind == *first));
+    match (layers.iter().all(|layer| layer.rotated), common) {
+        (false, Some("")) => "full".into(),
+        (false, Some(kind)) => kind.into(),
         _ => "all".into(),
     }
 }
@@ -661,7 +657,8 @@ impl Reading<'_, '_> {
             Scaling::PositionInterpolation(factor) => *factor,
             _ => 1.0,
         };
-        if unscaled.iter().any(|w| !(w / factor).is_finite()) {
+        let inv_freq: Vec<f64> = unscaled.iter().map(|w| w / factor).collect();
+        if inv_freq.iter().any(|w| !w.is_finite()) {
             return Err(too_fast(format!("{}.factor", block.path), number(factor)));
         }
         self.keys.note(format!(
@@ -669,7 +666,7 @@ impl Reading<'_, '_> {
             unscaled.len()
         ));
         let frequencies = Frequencies {
-            inv_freq: unscaled.iter().map(|w| w / factor).collect(),
+            inv_freq,
             attention_factor: 1.0,
         };
         Ok((unscaled, frequencies))
@@ -781,7 +778,7 @@ impl Names<'_, '_> {
                 remedy,
             } => match name {
                 "inv_freq" => self.too_fast(),
-                "base" if self.base.value.is_finite() && self.base.value > 1.0 => Error::Key {
+                "base" if self.base.value > 1.0 => Error::Key {
                     key: self.base.key.clone(),
                     given: number(self.base.value),
                     allowed: "a base that stays finite when it is stretched".into(),

@@ -96,8 +96,8 @@ fn the_first_qwen_is_read_up_to_its_length_and_refused_past_it() {
 #[test]
 fn full_layers_come_first_then_sliding_ones_whatever_the_order_of_the_file() {
     let model = read(&of_no_type(json!({"rope_parameters": {
-        "sliding_attention": {"rope_theta": 1e4},
         "chunked_attention": {"rope_theta": 1e5},
+        "sliding_attention": {"rope_theta": 1e4},
         "full_attention": {"rope_theta": 1e6},
     }})));
     let expected = [("full", None), ("sliding", None), ("chunked", None)];
@@ -359,6 +359,19 @@ fn sliding_layers_may_have_a_head_of_their_own() {
     })));
     let of_each: Vec<_> = model.tables.iter().map(|table| table.head_dim).collect();
     assert_eq!(of_each, [128, 64]);
+}
+
+/// `base^(-2i/d)` over the whole head, here of 8, for the pairs of its rotated part.
+#[test]
+fn proportional_frequencies_are_divided_by_the_factor() {
+    let table = &read(&json!({"head_dim": 8, "rope_theta": 1e4, "rope_scaling": {
+        "type": "proportional", "factor": 4, "partial_rotary_factor": 0.5,
+    }}))
+    .tables[0];
+    assert_eq!(table.inv_freq.len(), 4);
+    for (frequency, expected) in table.inv_freq.iter().zip([0.25, 0.025, 0.0, 0.0]) {
+        assert!((frequency - expected).abs() <= 1e-15, "{frequency}");
+    }
 }
 
 #[test]
