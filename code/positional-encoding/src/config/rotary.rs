@@ -456,7 +456,7 @@ impl Reading<'_, '_> {
     fn widths(&mut self, block: &mut Block, rope_type: RopeType) -> Result<(usize, usize), Error> {
         let own = match self.kind {
             "full" => self.head.full_head_dim,
-            "sliding" if self.by_kind => self.head.sliding_head_dim,
+            "sliding" => self.head.sliding_head_dim,
             _ => None,
         };
         let head_dim = own.unwrap_or(self.head.head_dim);

@@ -359,6 +359,11 @@ fn sliding_layers_may_have_a_head_of_their_own() {
     })));
     let of_each: Vec<_> = model.tables.iter().map(|table| table.head_dim).collect();
     assert_eq!(of_each, [128, 64]);
+    let one_rule_for_all = read(&json!({
+        "model_type": "cohere2", "head_dim": 128, "swa_head_dim": 64, "num_hidden_layers": 4,
+    }));
+    let sliding = &one_rule_for_all.tables[0];
+    assert_eq!((sliding.layers.as_str(), sliding.head_dim), ("sliding", 64));
 }
 
 /// `base^(-2i/d)` over the whole head, here of 8, for the pairs of its rotated part.
