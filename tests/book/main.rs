@@ -50,7 +50,10 @@ fn forget() {
         .parent()
         .expect("cargo's folder");
     let name = program.file_stem().expect("a name");
-    fs::remove_file(target.join("kept").join(name)).expect("removed");
+    for kind in ["woven", "formulae"] {
+        let file = format!("{}-{kind}", name.display());
+        fs::remove_file(target.join("kept").join(file)).expect("removed");
+    }
 }
 
 #[test]

@@ -89,12 +89,13 @@ impl Fixture {
         press::build(self.root(), None, |_| {})
     }
 
-    /// The file in which the builds of this test program keep their pieces.
-    pub fn kept(&self) -> PathBuf {
+    /// The files in which the builds of this test program keep their pieces: what they typeset, and
+    /// what they wove.
+    pub fn kept(&self) -> [PathBuf; 2] {
         let folder = fs::read_dir(self.path("target/kept")).expect("something is kept");
-        let files: Vec<_> = folder.map(|file| file.expect("listed").path()).collect();
-        assert_eq!(files.len(), 1, "one file and nothing beside it: {files:?}");
-        files[0].clone()
+        let mut files: Vec<_> = folder.map(|file| file.expect("listed").path()).collect();
+        files.sort();
+        files.try_into().expect("two files and nothing beside them")
     }
 
     /// Builds the broken book and asserts that it stops for this one reason, told with the file,

@@ -328,6 +328,19 @@ fn a_misspelt_setting_of_katex_stops_the_build() {
 }
 
 #[test]
+fn macros_that_are_missing_or_mean_nothing_stop_the_build() {
+    let fixture = Fixture::new();
+    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
+    fixture.write(
+        "book.toml",
+        &settings.replace("no-css", "macros = \"macros.txt\"\nno-css"),
+    );
+    fixture.stops("macros.txt", "cannot be read", "`[preprocessor.katex]`");
+    fixture.write("macros.txt", "a comment\n\\half\n");
+    fixture.stops("macros.txt", "`\\half` has no meaning", "a colon");
+}
+
+#[test]
 fn a_step_that_is_not_set_up_stops_the_build() {
     let fixture = Fixture::new();
     let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");

@@ -2,8 +2,9 @@
 //!
 //! A figure, a table or a value comes from the program that weaves, an output from its example.
 //! Neither reads a file while it runs, so each piece is kept under its name and the stamp of that
-//! program, in one file of cargo's target folder: `cargo clean` forgets them. A file that is
-//! missing, damaged or cannot be written costs the time to make its pieces again, and nothing else.
+//! program; a chapter's formulae are kept under what it says. The files lie in cargo's target
+//! folder: `cargo clean` forgets them. One that is missing, damaged or cannot be written costs the
+//! time to make its pieces again, and nothing else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,15 +22,16 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// What the previous build of the running program kept in a folder, or in cargo's where none
-    /// is named. Where there is neither, nothing is kept.
-    pub fn open(target_folder: Option<PathBuf>) -> Keep {
+    /// What the previous build of the running program kept of one kind of piece, in a folder or in
+    /// cargo's where none is named. Where there is neither, nothing is kept.
+    pub fn open(target_folder: Option<PathBuf>, kind: &str) -> Keep {
         let program = std::env::args_os().next().map(PathBuf::from);
         let name = program.as_ref().and_then(|program| program.file_stem());
         let file = target_folder
             .or_else(cargos_folder)
             .zip(name)
-            .map(|(folder, name)| folder.join("kept").join(name));
+            .map(|(folder, name)| (folder.join("kept"), name.to_string_lossy()))
+            .map(|(folder, name)| folder.join(format!("{name}-{kind}")));
         let before = file.as_deref().and_then(read).unwrap_or_default();
         Keep {
             file,
@@ -101,8 +103,8 @@ fn cargos_folder() -> Option<PathBuf> {
 /// The pieces in a file, if it is as it was written: its first line is the checksum of the rest.
 fn read(file: &Path) -> Option<BTreeMap<String, String>> {
     let text = fs::read_to_string(file).ok()?;
-    let (checksum, pieces) = text.split_once('\n')?;
-    let whole = checksum == format!("{:016x}", of_bytes(pieces.as_bytes()));
+    let (first_line, pieces) = text.split_once('\n')?;
+    let whole = first_line == format!("{:016x}", checksum(pieces));
     whole.then(|| serde_json::from_str(pieces).ok())?
 }
 
@@ -112,7 +114,7 @@ fn write(file: &Path, pieces: &BTreeMap<String, String>) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let pieces = serde_json::to_string(pieces)?;
-    let text = format!("{:016x}\n{pieces}", of_bytes(pieces.as_bytes()));
+    let text = format!("{:016x}\n{pieces}", checksum(&pieces));
     let fresh = file.with_extension(std::process::id().to_string());
     let moved = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, file));
     if moved.is_err() {
@@ -122,9 +124,10 @@ fn write(file: &Path, pieces: &BTreeMap<String, String>) -> io::Result<()> {
     moved
 }
 
-fn of_bytes(bytes: &[u8]) -> u64 {
+/// Tells one text from another.
+pub fn checksum(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
+    hasher.write(text.as_bytes());
     hasher.finish()
 }
 

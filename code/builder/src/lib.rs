@@ -4,7 +4,7 @@
 //!
 //! 1. [`weave`] replaces what a chapter asks for (listings, outputs, figures, tables, values,
 //!    claims) by what was made for it a moment ago; it runs before mdBook's own includes.
-//! 2. mdbook-katex renders the formulae.
+//! 2. mdbook-katex renders the formulae; [`typeset`] keeps those of chapters that did not change.
 //! 3. [`finish`] makes the rendered formulae safe from Markdown, refuses those that failed, and
 //!    adds the scripts of the widgets.
 //! 4. mdBook renders the pages into a folder beside `book/`; [`canonical`] signs them where the
@@ -23,6 +23,7 @@ pub mod formula;
 pub mod keep;
 pub mod press;
 pub mod site;
+pub mod typeset;
 pub mod weave;
 pub mod widget;
 

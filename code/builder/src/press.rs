@@ -10,11 +10,11 @@ use std::time::Instant;
 use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 use mdbook_katex::cfg::KatexConfig;
-use mdbook_katex::preprocess::KatexProcessor;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::finish::Finish;
+use crate::typeset::Typeset;
 use crate::weave::{Counts, Tally, Weave};
 use crate::{Fault, Faults, canonical, site};
 
@@ -147,7 +147,9 @@ fn render(
             tally: tally.clone(),
             progress: Some(progress),
         });
-        book.with_preprocessor(KatexProcessor);
+        book.with_preprocessor(Typeset {
+            tally: tally.clone(),
+        });
         book.with_preprocessor(Finish {
             tally: tally.clone(),
         });

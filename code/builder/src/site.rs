@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use std::{fs, io};
 
 use html5gum::{Token, Tokenizer};
+use rayon::prelude::*;
 use regex::Regex;
 
 use crate::{Fault, pattern};
@@ -29,18 +30,16 @@ struct Page {
 /// A page that cannot be read.
 pub fn check(site: &Path, root: &Path, source: &Path) -> io::Result<Vec<Fault>> {
     let files = walk(site)?;
-    let mut pages = BTreeMap::new();
-    let mut faults = Vec::new();
-    for file in &files {
-        let name = file.strip_prefix(site).unwrap_or(file).to_owned();
-        match file.extension().and_then(|extension| extension.to_str()) {
-            Some("html") => {
-                pages.insert(name, read(&fs::read_to_string(file)?));
-            }
-            Some("css") => faults.extend(check_style(&fs::read_to_string(file)?, &name, site)),
-            _ => {}
-        }
-    }
+    let name = |file: &Path| file.strip_prefix(site).unwrap_or(file).to_owned();
+    let of_kind = |kind: &'static str| {
+        let is_kind = move |file: &&PathBuf| file.extension().is_some_and(|found| found == kind);
+        files.par_iter().filter(is_kind)
+    };
+    let read = |file: &PathBuf| Ok((name(file), read(&fs::read_to_string(file)?)));
+    let pages: BTreeMap<_, _> = of_kind("html").map(read).collect::<io::Result<_>>()?;
+    let style = |file: &PathBuf| Ok(check_style(&fs::read_to_string(file)?, &name(file), site));
+    let styles: Vec<_> = of_kind("css").map(style).collect::<io::Result<_>>()?;
+    let mut faults: Vec<_> = styles.into_iter().flatten().collect();
     for (name, page) in &pages {
         let markdown = source.join(name).with_extension("md");
         let file = if root.join(&markdown).exists() {

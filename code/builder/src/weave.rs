@@ -147,7 +147,7 @@ impl Preprocessor for Weave {
         self.tally.count(|counts| {
             counts.chapters = chapters.len();
             counts.claims = claimed;
-            counts.made = loom.keep.made();
+            counts.made += loom.keep.made();
         });
         loom.refuse_unclaimed();
         loom.faults.extend(unlisted(&book, &ctx.root, &ctx.config));
@@ -268,7 +268,7 @@ impl<'a> Loom<'a> {
         let (claims, faults) = claim::read(&ctx.root, &settings.claims);
         let target_folder = settings.target_dir.as_ref();
         Loom {
-            keep: Keep::open(target_folder.map(|folder| ctx.root.join(folder))),
+            keep: Keep::open(target_folder.map(|folder| ctx.root.join(folder)), "woven"),
             weave,
             root: ctx.root.clone(),
             settings,
