@@ -69,7 +69,28 @@ pub enum Error {
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || (1e-6..1e16).contains(&size) => value.to_string(),
-        size if size.is_finite() => format!("{value:e}"),
-        _ => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn a_number_has_an_exponent_where_its_zeros_would_fill_a_line() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (1e-6, "0.000001"),
+            (9.5e-7, "9.5e-7"),
+            (-2.5, "-2.5"),
+            (1e15, "1000000000000000"),
+            (1e16, "1e16"),
+            (-1e300, "-1e300"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
     }
 }

@@ -275,7 +275,7 @@ fn check_rows(
     row: usize,
     shape: &'static str,
 ) -> Result<(), Error> {
-    if given == 0 || (row > 0 && given.is_multiple_of(row)) {
+    if given.is_multiple_of(row) {
         return Ok(());
     }
     Err(Error::Shape {

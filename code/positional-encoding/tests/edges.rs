@@ -1,0 +1,77 @@
+//! What the functions do at the edge of what they accept.
+
+use positional_encoding::rope::{self, Heads, Layout};
+use positional_encoding::{Direction, alibi, learned};
+
+#[test]
+fn a_token_does_not_bias_its_own_score_not_even_to_minus_zero() {
+    for direction in [Direction::Causal, Direction::Bidirectional] {
+        let bias = alibi::bias(&[0.5, f64::INFINITY], &[3], &[3], direction);
+        assert!(bias.iter().all(|entry| entry.to_bits() == 0), "{bias}");
+    }
+}
+
+#[test]
+fn a_random_table_is_made_of_the_numbers_of_splitmix64() {
+    // The first outputs for the seed 0, as the generator's authors publish them.
+    let published: [u64; 3] = [
+        0xe220_a839_7b1d_cdaf,
+        0x6e78_9e6a_a1b9_65f4,
+        0x06c4_5d18_8009_454f,
+    ];
+    let table = learned::random_table(1, 3, 0);
+    for (entry, bits) in table.iter().zip(published) {
+        let unit = (bits >> 11) as f64 / 2.0_f64.powi(53);
+        // A product and a difference, each rounded once.
+        assert!((entry - (0.2 * unit - 0.1)).abs() < 1e-16, "{entry}");
+    }
+}
+
+#[test]
+fn a_table_without_a_usable_row_is_refused() {
+    for padding_idx in [1, 2, usize::MAX] {
+        let error = learned::usable_positions(2, padding_idx).unwrap_err();
+        assert!(error.to_string().contains("padding_idx"), "{error}");
+    }
+    assert_eq!(learned::usable_positions(3, 1).unwrap(), 1);
+}
+
+#[test]
+fn a_row_that_equals_the_mean_is_similar_to_nothing_and_never_nan() {
+    let alike = learned::similarity(ndarray::array![[2.0, 1.0], [2.0, 1.0]].view());
+    assert_eq!(alike, ndarray::Array2::<f64>::zeros((2, 2)));
+}
+
+/// Scores this far apart leave a weight of exactly zero, whose logarithm is infinite.
+#[test]
+fn a_weight_of_zero_costs_nothing_where_none_is_wanted() {
+    let mut table = ndarray::array![[40.0, 0.0], [0.0, 40.0]];
+    let wanted = ndarray::Array2::eye(2);
+    let losses = learned::train(&mut table, wanted.view(), 0.1, 1).unwrap();
+    assert_eq!(losses, [0.0]);
+}
+
+#[test]
+fn each_axis_turns_a_block_of_its_own_however_many_pairs_it_has() {
+    for pairs in [1, 3, 4] {
+        let inv_freq = rope::inv_freq(2 * pairs, 100.0).unwrap();
+        let mut patch: Vec<f64> = (0..4 * pairs).map(|entry| entry as f64).collect();
+        let mut expected = patch.clone();
+        let (row, column) = expected.split_at_mut(2 * pairs);
+        rope::rotate(row, 5, &inv_freq, Layout::Half).unwrap();
+        rope::rotate(column, 2, &inv_freq, Layout::Half).unwrap();
+        rope::rotate_axes(&mut patch, &[5, 2], &inv_freq, Layout::Half).unwrap();
+        assert_eq!(patch, expected);
+    }
+}
+
+#[test]
+fn more_rows_than_can_be_counted_are_refused() {
+    let heads = Heads {
+        count: 1 << 26,
+        head_dim: 64,
+        rotary_dim: 64,
+    };
+    let error = heads.row_order(Layout::Half, Layout::Interleaved);
+    assert!(error.unwrap_err().to_string().contains("count"));
+}
