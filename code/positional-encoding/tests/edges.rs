@@ -75,3 +75,14 @@ fn more_rows_than_can_be_counted_are_refused() {
     let error = heads.row_order(Layout::Half, Layout::Interleaved);
     assert!(error.unwrap_err().to_string().contains("count"));
 }
+
+/// Two unit steps, the second turned by the angle: their sum is as long as twice the cosine of half
+/// of it.
+#[test]
+fn the_decay_bound_of_two_pairs_is_what_it_is_by_hand() {
+    for offset in [-3_i64, 0, 2, 7] {
+        let by_hand = (1.0 + 2.0 * (0.3 * offset as f64 / 2.0).cos().abs()) / 2.0;
+        let bound = rope::decay_bound(offset, &[0.0, 0.3]);
+        assert!((bound - by_hand).abs() < 1e-15, "{bound} {by_hand}");
+    }
+}
