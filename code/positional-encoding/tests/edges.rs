@@ -1,7 +1,18 @@
 //! What the functions do at the edge of what they accept.
 
+use std::f64::consts::TAU;
+
 use positional_encoding::rope::{self, Heads, Layout};
+use positional_encoding::scaling::{self, AttentionFactor, Llama3, Ramp, Trained, Yarn};
 use positional_encoding::{Direction, alibi, learned};
+
+fn trained(rotary_dim: usize, length: usize) -> Trained {
+    Trained {
+        rotary_dim,
+        base: 10_000.0,
+        length,
+    }
+}
 
 #[test]
 fn a_token_does_not_bias_its_own_score_not_even_to_minus_zero() {
@@ -84,5 +95,72 @@ fn the_decay_bound_of_two_pairs_is_what_it_is_by_hand() {
         let by_hand = (1.0 + 2.0 * (0.3 * offset as f64 / 2.0).cos().abs()) / 2.0;
         let bound = rope::decay_bound(offset, &[0.0, 0.3]);
         assert!((bound - by_hand).abs() < 1e-15, "{bound} {by_hand}");
+    }
+}
+
+#[test]
+fn a_pair_that_turns_exactly_once_does_turn() {
+    // Dividing by a power of two rounds nothing, so the wavelength is 4096 to the last bit.
+    assert_eq!(scaling::pairs_never_turning(&[TAU / 4096.0], 4096), 0);
+    assert_eq!(scaling::pairs_never_turning(&[TAU / 4096.0], 4095), 1);
+}
+
+fn band(length: usize, beta_fast: f64, beta_slow: f64) -> (f64, f64) {
+    let yarn = Yarn {
+        factor: 4.0,
+        beta_fast,
+        beta_slow,
+        ramp: Ramp::Pairs,
+        attention_factor: AttentionFactor::FromFactor,
+    };
+    scaling::yarn_band(&trained(8, length), &yarn).unwrap()
+}
+
+/// As in the released code, which counts entries here and not pairs.
+#[test]
+fn the_band_of_yarn_ends_one_before_the_rotated_width() {
+    assert_eq!(band(4096, 32.0, 1e-30).1, 7.0);
+    assert_eq!(band(4096, 1e30, 1.0).0, 0.0);
+}
+
+#[test]
+fn equal_bounds_of_yarn_are_a_thousandth_of_a_pair_apart() {
+    let (low, high) = band(4096, 4.0, 4.0);
+    // A difference of numbers below 4, each rounded to 4e-16.
+    assert!((high - low - 0.001).abs() < 1e-15, "{low} {high}");
+}
+
+#[test]
+fn a_pair_exactly_at_equal_bounds_of_llama3_stays_as_trained() {
+    let bound = 1000.0 / TAU;
+    assert_eq!(1000.0 / bound, TAU, "the first pair stands at the bound");
+    let rule = Llama3 {
+        factor: 8.0,
+        low_freq_factor: bound,
+        high_freq_factor: bound,
+    };
+    let trained = trained(4, 1000);
+    let plain = trained.inv_freq().unwrap();
+    let scaled = scaling::llama3(&trained, &rule).unwrap().inv_freq;
+    assert_eq!(scaled, [plain[0], plain[1] / 8.0]);
+}
+
+#[test]
+fn a_weight_of_yarns_temperature_below_zero_or_not_finite_is_refused() {
+    for weight in [-1.0, f64::INFINITY, f64::NAN] {
+        let error = scaling::mscale(4.0, weight).unwrap_err().to_string();
+        assert!(error.starts_with("weight is "), "{error}");
+    }
+}
+
+#[test]
+fn an_input_of_no_positions_is_refused() {
+    let trained = trained(8, 4096);
+    for refused in [
+        scaling::dynamic_ntk(&trained, 0),
+        scaling::dynamic_ntk_with_factor(&trained, 2.0, 0),
+    ] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("seq_len"), "{error}");
     }
 }
