@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use positional_encoding::rope::{self, Heads, Layout};
-use positional_encoding::scaling::{self, AttentionFactor, Llama3, Ramp, Trained, Yarn};
+use positional_encoding::scaling::{self, AttentionFactor, ByParts, Llama3, Ramp, Trained, Yarn};
 use positional_encoding::{Direction, alibi, learned};
 
 fn trained(rotary_dim: usize, length: usize) -> Trained {
@@ -162,5 +162,18 @@ fn an_input_of_no_positions_is_refused() {
     ] {
         let error = refused.unwrap_err().to_string();
         assert!(error.contains("seq_len"), "{error}");
+    }
+}
+
+#[test]
+fn a_ramp_in_turns_needs_two_different_bounds() {
+    for (alpha, beta) in [(1.0, 1.0), (0.0, 0.0), (2.0, 1.0)] {
+        let parts = ByParts {
+            factor: 4.0,
+            alpha,
+            beta,
+        };
+        let error = scaling::ntk_by_parts(&trained(8, 4096), &parts).unwrap_err();
+        assert!(error.to_string().starts_with("alpha is "), "{error}");
     }
 }
