@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use positional_encoding::rope::{self, Heads, Layout};
 use positional_encoding::scaling::{self, AttentionFactor, ByParts, Llama3, Ramp, Trained, Yarn};
-use positional_encoding::{Direction, alibi, learned};
+use positional_encoding::{Direction, Error, alibi, learned, sinusoidal, t5};
 
 fn trained(rotary_dim: usize, length: usize) -> Trained {
     Trained {
@@ -175,5 +175,25 @@ fn a_ramp_in_turns_needs_two_different_bounds() {
         };
         let error = scaling::ntk_by_parts(&trained(8, 4096), &parts).unwrap_err();
         assert!(error.to_string().starts_with("alpha is "), "{error}");
+    }
+}
+
+#[test]
+fn digits_that_cannot_hold_a_position_say_how_many_positions_they_hold() {
+    let length = |position, digits| match sinusoidal::binary_digits(position, digits) {
+        Err(Error::Position { length, .. }) => length,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(length(8, 3), 8);
+    assert_eq!(length(usize::MAX, 4), 16);
+}
+
+/// Otherwise no bucket is left for the distances past those that have one of their own.
+#[test]
+fn the_largest_distance_of_t5_is_past_the_buckets_of_one_distance() {
+    for (direction, of_their_own) in [(Direction::Causal, 16), (Direction::Bidirectional, 8)] {
+        assert!(t5::bucket(0, 32, of_their_own, direction).is_err());
+        let last = t5::bucket(-100, 32, of_their_own + 1, direction).unwrap();
+        assert_eq!(last, 2 * of_their_own - 1);
     }
 }
