@@ -702,3 +702,24 @@ fn check_length(name: &'static str, given: usize, seq_len: usize) -> Result<(), 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Heads;
+
+    /// Only asked: a list of as many rows would take 32 GB.
+    #[test]
+    fn heads_have_fewer_rows_than_two_to_the_32() {
+        let check = |count, head_dim| {
+            let rotary_dim = 2;
+            let heads = Heads {
+                count,
+                head_dim,
+                rotary_dim,
+            };
+            heads.check()
+        };
+        assert!(check(u32::MAX as usize / 3, 3).is_ok());
+        assert!(check(1 << 26, 64).is_err());
+    }
+}

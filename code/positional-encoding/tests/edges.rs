@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use positional_encoding::rope::{self, Heads, Layout};
+use positional_encoding::rope::{self, Layout};
 use positional_encoding::scaling::{self, AttentionFactor, ByParts, Llama3, Ramp, Trained, Yarn};
 use positional_encoding::{Direction, Error, alibi, learned, sinusoidal, t5};
 
@@ -74,17 +74,6 @@ fn each_axis_turns_a_block_of_its_own_however_many_pairs_it_has() {
         rope::rotate_axes(&mut patch, &[5, 2], &inv_freq, Layout::Half).unwrap();
         assert_eq!(patch, expected);
     }
-}
-
-#[test]
-fn more_rows_than_can_be_counted_are_refused() {
-    let heads = Heads {
-        count: 1 << 26,
-        head_dim: 64,
-        rotary_dim: 64,
-    };
-    let error = heads.row_order(Layout::Half, Layout::Interleaved);
-    assert!(error.unwrap_err().to_string().contains("count"));
 }
 
 /// Two unit steps, the second turned by the angle: their sum is as long as twice the cosine of half
