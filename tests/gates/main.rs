@@ -324,7 +324,7 @@ fn a_misspelt_setting_of_katex_stops_the_build() {
     let fixture = Fixture::new();
     let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
     fixture.write("book.toml", &settings.replace("no-css", "no-ccs"));
-    fixture.stops("book.toml", "no setting `no-ccs`", "defaults");
+    fixture.stops("book.toml", "no setting `no-ccs`", "its default");
 }
 
 #[test]
@@ -336,8 +336,48 @@ fn macros_that_are_missing_or_mean_nothing_stop_the_build() {
         &settings.replace("no-css", "macros = \"macros.txt\"\nno-css"),
     );
     fixture.stops("macros.txt", "cannot be read", "`[preprocessor.katex]`");
-    fixture.write("macros.txt", "a comment\n\\half\n");
-    fixture.stops("macros.txt", "`\\half` has no meaning", "a colon");
+    for line in ["\\half", "half:x", " \\half:x", "\\half\\x:y", "\\:x"] {
+        fixture.write("macros.txt", &format!("\\third:\\frac13\n\n{line}\n"));
+        fixture.stops(
+            "macros.txt",
+            &format!("`{line}` is no macro"),
+            "name:meaning",
+        );
+    }
+    fixture.write("macros.txt", "\\third:\\frac13\n");
+    fixture.chapter("Half is $\\third + \\frac{1$.\n");
+    let fault = fixture
+        .build()
+        .expect_err("the formula is broken")
+        .0
+        .remove(0);
+    assert!(
+        fault
+            .thing
+            .contains("expected '}' at end of input: …third + \\frac{1"),
+        "{fault}"
+    );
+    assert_eq!(fault.line, Some(9), "{fault}");
+}
+
+#[test]
+fn settings_of_katex_that_the_gates_do_not_know_stop_the_build() {
+    for (line, thing) in [
+        ("output = \"svg\"", "`output = \"svg\"` is none of"),
+        (
+            "inline-delimiter = { left = \"\\\\(\", right = \"\\\\)\" }",
+            "delimiters of formulae are `$` and `$$`",
+        ),
+    ] {
+        let fixture = Fixture::new();
+        let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
+        let settings = match line.starts_with("output") {
+            true => settings.replace("output = \"htmlAndMathml\"", line),
+            false => settings.replace("no-css", &format!("{line}\nno-css")),
+        };
+        fixture.write("book.toml", &settings);
+        fixture.stops("book.toml", thing, "mend the setting");
+    }
 }
 
 #[test]

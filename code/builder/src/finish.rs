@@ -1,8 +1,10 @@
 //! What must wait until the formulae are rendered: their protection from Markdown, and the
 //! widgets' scripts, whose dollars mdbook-katex would take for mathematics.
 
+use std::fs;
 use std::path::PathBuf;
 
+use mdbook_katex::cfg::get_config;
 use mdbook_preprocessor::book::{Book, BookItem};
 use mdbook_preprocessor::errors::Result;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
@@ -27,13 +29,17 @@ impl Preprocessor for Finish {
         let folder = ctx
             .root
             .join(folder.unwrap_or_else(|| "code/widgets/page".into()));
+        let (options, _) = get_config(&ctx.config)?.build_opts(&ctx.root);
         let mut faults = Vec::new();
         book.for_each_mut(|item| {
             let BookItem::Chapter(chapter) = item else {
                 return;
             };
             let file = source_file(&ctx.config, chapter);
-            faults.extend(formula::unrendered(&chapter.content, &file));
+            // What cannot be read has no lines to name.
+            let source = fs::read_to_string(ctx.root.join(&file)).unwrap_or_default();
+            let refused = formula::unrendered(&chapter.content, &options, &file, &source);
+            faults.extend(refused);
             let (content, count) = formula::protect(&chapter.content);
             self.tally.count(|counts| counts.formulae += count);
             match widget::attach(&content, &folder, &file) {

@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use katex::Opts;
 use mdbook_katex::preprocess::{ExtraOpts, Render, get_render_tasks};
 use mdbook_katex::scan::Delimiter;
 use regex::Regex;
@@ -87,8 +88,9 @@ fn lone_dollar(text: &str) -> Option<usize> {
     None
 }
 
-/// Formulae that are still TeX after mdbook-katex: those that KaTeX refused.
-pub fn unrendered(content: &str, file: &Path) -> Vec<Fault> {
+/// Formulae that are still TeX after mdbook-katex: those that KaTeX refused with these options.
+/// `source` is the chapter as written, in which the formula has its line.
+pub fn unrendered(content: &str, options: &Opts, file: &Path, source: &str) -> Vec<Fault> {
     get_render_tasks(content, "", &delimiters())
         .into_iter()
         .filter_map(|task| match task {
@@ -96,21 +98,32 @@ pub fn unrendered(content: &str, file: &Path) -> Vec<Fault> {
             Render::InlineTask(formula) | Render::DisplayTask(formula) => Some(formula),
         })
         .map(|formula| {
-            let why = match katex::render(formula) {
-                Err(error) => error.to_string(),
+            let why = match katex::render_with_opts(formula, options) {
+                Err(error) => said(&error),
                 Ok(_) => "mdbook-katex left it as it was".into(),
             };
-            Fault::new(
+            let fault = Fault::new(
                 file,
-                format!(
-                    "the formula `{}` cannot be rendered: {}",
-                    formula.trim(),
-                    why.trim()
-                ),
-                "mend its TeX; KaTeX's list of supported functions says what it knows",
-            )
+                format!("the formula `{}` cannot be rendered: {why}", formula.trim()),
+                "mend its TeX or the macros it uses; KaTeX's list of supported functions says \
+                 what it knows",
+            );
+            match source.find(formula) {
+                Some(offset) => fault.at(source, offset),
+                None => fault,
+            }
         })
         .collect()
+}
+
+/// What KaTeX said, without its engine's wrapping and the strokes under the letters it means.
+fn said(error: &katex::Error) -> String {
+    let text = error.to_string();
+    let text = text
+        .split_once("ParseError: ")
+        .map_or(&*text, |(_, rest)| rest);
+    let text = text.trim_end_matches(['"', ')']);
+    text.replace("\\u{332}", "").replace("\\\\", "\\")
 }
 
 /// Escapes the punctuation of every rendered formula and makes wide ones reachable by keyboard.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 use mdbook_katex::cfg::KatexConfig;
+use mdbook_katex::scan::Delimiter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -101,7 +102,7 @@ fn configuration(root: &Path) -> Result<Config, Faults> {
             check_katex(&found).map_err(|thing| {
                 refuse(
                     thing,
-                    "mend the setting: mdbook-katex would use its defaults instead",
+                    "mend the setting: mdbook-katex would use its default instead",
                 )
             })?;
         }
@@ -120,9 +121,25 @@ fn check_katex(table: &toml::Table) -> Result<(), String> {
     {
         return Err(format!("`[preprocessor.katex]` has no setting `{key}`"));
     }
-    let read: Result<KatexConfig, _> = toml::Value::Table(own).try_into();
-    read.map(|_| ())
-        .map_err(|error| format!("`[preprocessor.katex]` cannot be read: {error}"))
+    let read: KatexConfig = toml::Value::Table(own)
+        .try_into()
+        .map_err(|error| format!("`[preprocessor.katex]` cannot be read: {error}"))?;
+    let outputs = ["html", "mathml", "htmlAndMathml"];
+    if !outputs.contains(&&*read.output) {
+        let outputs = outputs.join(", ");
+        return Err(format!(
+            "`output = \"{}\"` is none of {outputs}",
+            read.output
+        ));
+    }
+    let set = |delimiter: &Delimiter| (delimiter.left.clone(), delimiter.right.clone());
+    let usual = KatexConfig::default();
+    if set(&read.inline_delimiter) != set(&usual.inline_delimiter)
+        || set(&read.block_delimiter) != set(&usual.block_delimiter)
+    {
+        return Err("the delimiters of formulae are `$` and `$$`: the gates know no others".into());
+    }
+    Ok(())
 }
 
 fn render(

@@ -2,16 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use mdbook_katex::cfg::{KatexConfig, get_config};
 use mdbook_katex::preprocess::KatexProcessor;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::errors::Result;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
+use regex::Regex;
 
 use crate::keep::{self, Keep};
 use crate::weave::Tally;
-use crate::{Fault, Faults};
+use crate::{Fault, Faults, pattern};
 
 /// mdbook-katex, but for chapters whose formulae are kept.
 #[derive(Default)]
@@ -74,13 +76,12 @@ fn macros(root: &Path, settings: &KatexConfig) -> std::result::Result<String, Fa
             "mend `macros` in `[preprocessor.katex]` of book.toml",
         )
     })?;
-    let broken = text
-        .lines()
-        .find(|line| line.starts_with('\\') && !line.contains(':'));
+    static MACRO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\\([A-Za-z]+|.):.*)?$"));
+    let broken = text.lines().find(|line| !MACRO.is_match(line));
     match broken {
         Some(line) => {
-            let thing = format!("the macro `{line}` has no meaning");
-            Err(Fault::new(file, thing, "write its name, a colon and its meaning").into())
+            let thing = format!("the line `{line}` is no macro");
+            Err(Fault::new(file, thing, "write \\name:meaning, and nothing before it").into())
         }
         None => Ok(text),
     }
