@@ -7,7 +7,7 @@ use super::keys::{Given, Keys, show};
 use super::layers::{self, Layer};
 use super::{RopeType, Table};
 use crate::error::number;
-use crate::scaling::{self, Frequencies, Ramp, Scaling, Trained};
+use crate::scaling::{self, Frequencies, LongRopeAttention, Ramp, Scaling, Trained};
 use crate::{Error, rope};
 
 const BASE: &[&str] = &[
@@ -31,6 +31,8 @@ pub(super) fn tables(
     refuse_qwen_past_its_length(keys, &head, length)?;
     let outside = Outside::read(keys, family)?;
     let blocks = Blocks::read(keys, &outside)?;
+    let by_kind = matches!(blocks, Blocks::ByKind(_));
+    let blocks = with_own_widths(blocks, &head);
     let kinds_matter = matches!(blocks, Blocks::ByKind(_));
     let mut layers = layers::read(keys, family, kinds_matter)?;
     let blocks = without_null_kinds(blocks, &mut layers);
@@ -42,7 +44,7 @@ pub(super) fn tables(
                 family,
                 head: &head,
                 kind: &kind,
-                by_kind: kinds_matter,
+                by_kind,
                 length,
             }
             .table(block)?,
@@ -55,6 +57,19 @@ pub(super) fn tables(
     number_layers(keys, &mut tables, &layers);
     note_length(keys, &tables, length);
     Ok(tables)
+}
+
+/// One set of settings, told apart where full and sliding layers differ in the width of a head.
+fn with_own_widths<'a>(blocks: Blocks<'a>, head: &Head) -> Blocks<'a> {
+    match blocks {
+        Blocks::One(block) if head.full_head_dim.is_some() || head.sliding_head_dim.is_some() => {
+            Blocks::ByKind(vec![
+                ("full".into(), Some(block.clone())),
+                ("sliding".into(), Some(block)),
+            ])
+        }
+        other => other,
+    }
 }
 
 /// Marks the layers of kinds whose settings are null as layers that are not rotated.
@@ -186,10 +201,14 @@ fn of_layers<'a>(
             });
         }
     }
-    let (kept, unused): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|(kind, _)| there(kind));
+    let turns = |kind: &str| {
+        let mut of_kind = layers.iter().filter(|layer| layer.kind == kind);
+        of_kind.any(|layer| layer.rotated)
+    };
+    let (kept, unused): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|(kind, _)| turns(kind));
     for (kind, _) in unused {
         keys.note(format!(
-            "no layer is of the kind {kind}: its settings are not used"
+            "no rotated layer is of the kind {kind}: its settings are not used"
         ));
     }
     Ok(kept)
@@ -607,20 +626,27 @@ impl Reading<'_, '_> {
         let (Some(trained), Some(max)) = (lengths.trained, lengths.max) else {
             return;
         };
-        match (kind, rule) {
-            (RopeType::Linear, _) if trained == max => self.keys.note(format!(
+        if kind == RopeType::Linear && trained == max {
+            self.keys.note(format!(
                 "the length before scaling is not given: {max} is read as trained and declared"
-            )),
-            (RopeType::Yarn, Scaling::Yarn(yarn))
-                if (yarn.factor * trained as f64).round() != max as f64 =>
-            {
-                self.keys.note(format!(
-                    "{}.factor {} times {trained} is not max_position_embeddings {max}; the \
-                     factor counts",
-                    block.path, yarn.factor
-                ));
-            }
-            _ => {}
+            ));
+        }
+        let factor = match rule {
+            Scaling::Yarn(yarn) => Some(yarn.factor),
+            Scaling::LongRope(lists) => match lists.attention {
+                LongRopeAttention::FromFactor(factor) => Some(factor),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(factor) = factor
+            && (factor * trained as f64).round() != max as f64
+        {
+            self.keys.note(format!(
+                "{}.factor {factor} times {trained} is not max_position_embeddings {max}; the \
+                 factor counts",
+                block.path
+            ));
         }
         if rope_type_depends_on_length(kind) {
             self.keys.note(format!(

@@ -47,7 +47,7 @@ fn layers_whose_settings_are_null_are_not_rotated() {
         let model = read(&of_no_type(more));
         assert_eq!(layers(&model), expected, "{:?}", model.notes);
         assert!(
-            !says(&model, "no layer is of the kind"),
+            !says(&model, "no rotated layer is of the kind"),
             "{:?}",
             model.notes
         );
@@ -146,7 +146,7 @@ fn settings_of_kinds_meet_the_layers_there_are() {
             &both,
             types(&["full_attention", "full_attention"]),
             vec![("full", Some(vec![0, 1]))],
-            Some("no layer is of the kind sliding: its settings are not used"),
+            Some("no rotated layer is of the kind sliding: its settings are not used"),
         ),
         (
             &both,
@@ -190,7 +190,7 @@ fn settings_of_kinds_meet_the_layers_there_are() {
         let file = with(of_no_type(json!({"rope_parameters": parameters})), more);
         let model = read(&file);
         assert_eq!(layers(&model), expected, "{file}");
-        for words in [UNKNOWN, "no layer is of the kind"] {
+        for words in [UNKNOWN, "no rotated layer is of the kind"] {
             let expected = note.is_some_and(|note| note.contains(words));
             assert_eq!(says(&model, words), expected, "{file}: {words}");
         }
@@ -359,11 +359,40 @@ fn sliding_layers_may_have_a_head_of_their_own() {
     })));
     let of_each: Vec<_> = model.tables.iter().map(|table| table.head_dim).collect();
     assert_eq!(of_each, [128, 64]);
-    let one_rule_for_all = read(&json!({
+    let one_rule_for_all = read(&llama(json!({
+        "swa_head_dim": 64, "layer_types": ["full_attention", "sliding_attention"],
+    })));
+    let of_each: Vec<_> = one_rule_for_all
+        .tables
+        .iter()
+        .map(|table| (table.head_dim, table.layer_indices.clone()))
+        .collect();
+    assert_eq!(of_each, [(128, Some(vec![0])), (64, Some(vec![1]))]);
+    let only_sliding_turn = read(&json!({
         "model_type": "cohere2", "head_dim": 128, "swa_head_dim": 64, "num_hidden_layers": 4,
     }));
-    let sliding = &one_rule_for_all.tables[0];
-    assert_eq!((sliding.layers.as_str(), sliding.head_dim), ("sliding", 64));
+    let of_each: Vec<_> = only_sliding_turn
+        .tables
+        .iter()
+        .map(|table| (table.layers.as_str(), table.head_dim))
+        .collect();
+    assert_eq!(of_each, [("sliding", 64), ("none", 128)]);
+}
+
+#[test]
+fn a_factor_that_does_not_fit_the_lengths_is_noted() {
+    let ones = vec![1.0; 64];
+    let longrope = |factor: f64| {
+        json!({"type": "longrope", "factor": factor,
+        "short_factor": ones, "long_factor": ones})
+    };
+    for (factor, noted) in [(2.0, false), (8.0, true)] {
+        let model = read(&llama(json!({
+            "original_max_position_embeddings": 4096, "rope_scaling": longrope(factor),
+        })));
+        let note = "rope_scaling.factor 8 times 4096 is not max_position_embeddings 8192";
+        assert_eq!(says(&model, note), noted, "{:?}", model.notes);
+    }
 }
 
 /// `base^(-2i/d)` over the whole head, here of 8, for the pairs of its rotated part.
