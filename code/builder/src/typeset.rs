@@ -32,15 +32,10 @@ impl Preprocessor for Typeset {
         let target_folder = target_folder.map(|folder| ctx.root.join(folder));
         let mut keep = Keep::open(target_folder, "formulae");
         let settings = get_config(&ctx.config)?;
-        let delimiters = [
-            &settings.inline_delimiter.left,
-            &settings.block_delimiter.left,
-        ];
-        let has_formulae = |text: &str| delimiters.iter().any(|left| text.contains(*left));
         let said = serde_json::to_string(&settings)? + &macros(&ctx.root, &settings)?;
         let mut failed = None;
         book.for_each_chapter_mut(|chapter| {
-            if !has_formulae(&chapter.content) {
+            if !chapter.content.contains('$') {
                 return;
             }
             let name = format!(
