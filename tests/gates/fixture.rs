@@ -74,6 +74,13 @@ impl Fixture {
         self
     }
 
+    /// Puts something else in the place of a part of the settings.
+    pub fn set(&self, part: &str, other: &str) -> &Fixture {
+        let settings = fs::read_to_string(self.path("book.toml")).expect("settings");
+        assert!(settings.contains(part), "{part} is no part of {settings}");
+        self.write("book.toml", &settings.replace(part, other))
+    }
+
     /// A path inside the book.
     pub fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)

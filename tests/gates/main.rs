@@ -322,19 +322,14 @@ fn a_picture_from_another_host_stops_the_build() {
 #[test]
 fn a_misspelt_setting_of_katex_stops_the_build() {
     let fixture = Fixture::new();
-    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
-    fixture.write("book.toml", &settings.replace("no-css", "no-ccs"));
+    fixture.set("no-css", "no-ccs");
     fixture.stops("book.toml", "no setting `no-ccs`", "its default");
 }
 
 #[test]
 fn macros_that_are_missing_or_mean_nothing_stop_the_build() {
     let fixture = Fixture::new();
-    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
-    fixture.write(
-        "book.toml",
-        &settings.replace("no-css", "macros = \"macros.txt\"\nno-css"),
-    );
+    fixture.set("no-css", "macros = \"macros.txt\"\nno-css");
     fixture.stops("macros.txt", "cannot be read", "`[preprocessor.katex]`");
     for line in ["\\half", "half:x", " \\half:x", "\\half\\x:y", "\\:x"] {
         fixture.write("macros.txt", &format!("\\third:\\frac13\n\n{line}\n"));
@@ -362,20 +357,16 @@ fn macros_that_are_missing_or_mean_nothing_stop_the_build() {
 
 #[test]
 fn settings_of_katex_that_the_gates_do_not_know_stop_the_build() {
-    for (line, thing) in [
-        ("output = \"svg\"", "`output = \"svg\"` is none of"),
+    for (part, other, thing) in [
+        ("htmlAndMathml", "svg", "`output = \"svg\"` is none of"),
         (
+            "no-css = true",
             "inline-delimiter = { left = \"\\\\(\", right = \"\\\\)\" }",
             "delimiters of formulae are `$` and `$$`",
         ),
     ] {
         let fixture = Fixture::new();
-        let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
-        let settings = match line.starts_with("output") {
-            true => settings.replace("output = \"htmlAndMathml\"", line),
-            false => settings.replace("no-css", &format!("{line}\nno-css")),
-        };
-        fixture.write("book.toml", &settings);
+        fixture.set(part, other);
         fixture.stops("book.toml", thing, "mend the setting");
     }
 }
@@ -383,11 +374,7 @@ fn settings_of_katex_that_the_gates_do_not_know_stop_the_build() {
 #[test]
 fn a_step_that_is_not_set_up_stops_the_build() {
     let fixture = Fixture::new();
-    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
-    fixture.write(
-        "book.toml",
-        &settings.replace("[preprocessor.finish]\nafter = [\"katex\"]\n", ""),
-    );
+    fixture.set("[preprocessor.finish]\nafter = [\"katex\"]\n", "");
     fixture.stops(
         "book.toml",
         "no table `[preprocessor.finish]`",
@@ -469,12 +456,8 @@ fn a_chapter_of_ten_megabytes_stops_the_build() {
 #[test]
 fn a_font_that_is_not_there_stops_the_build() {
     let fixture = Fixture::new();
-    let settings = fs::read_to_string(fixture.path("book.toml")).expect("settings");
     let style = "[output.html]\nadditional-css = [\"style.css\"]\n\n[output.html.playground]";
-    fixture.write(
-        "book.toml",
-        &settings.replace("[output.html.playground]", style),
-    );
+    fixture.set("[output.html.playground]", style);
     fixture.write(
         "style.css",
         "@font-face { src: url(\"fonts/gone.woff2\"); }\n",

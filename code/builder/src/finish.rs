@@ -1,7 +1,6 @@
 //! What must wait until the formulae are rendered: their protection from Markdown, and the
 //! widgets' scripts, whose dollars mdbook-katex would take for mathematics.
 
-use std::fs;
 use std::path::PathBuf;
 
 use mdbook_katex::cfg::get_config;
@@ -36,9 +35,7 @@ impl Preprocessor for Finish {
                 return;
             };
             let file = source_file(&ctx.config, chapter);
-            // What cannot be read has no lines to name.
-            let source = fs::read_to_string(ctx.root.join(&file)).unwrap_or_default();
-            let refused = formula::unrendered(&chapter.content, &options, &file, &source);
+            let refused = formula::unrendered(&chapter.content, &options, &ctx.root, &file);
             faults.extend(refused);
             let (content, count) = formula::protect(&chapter.content);
             self.tally.count(|counts| counts.formulae += count);

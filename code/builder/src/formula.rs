@@ -4,6 +4,7 @@
 //! formula for emphasis or deletion. Here it is escaped, so that it survives. The TeX source
 //! inside the MathML is dropped: a screen reader has no use for it, and the search would find it.
 
+use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -89,8 +90,8 @@ fn lone_dollar(text: &str) -> Option<usize> {
 }
 
 /// Formulae that are still TeX after mdbook-katex: those that KaTeX refused with these options.
-/// `source` is the chapter as written, in which the formula has its line.
-pub fn unrendered(content: &str, options: &Opts, file: &Path, source: &str) -> Vec<Fault> {
+/// The chapter as written, in which a formula has its line, is the `file` under `root`.
+pub fn unrendered(content: &str, options: &Opts, root: &Path, file: &Path) -> Vec<Fault> {
     get_render_tasks(content, "", &delimiters())
         .into_iter()
         .filter_map(|task| match task {
@@ -108,8 +109,10 @@ pub fn unrendered(content: &str, options: &Opts, file: &Path, source: &str) -> V
                 "mend its TeX or the macros it uses; KaTeX's list of supported functions says \
                  what it knows",
             );
+            // What cannot be read has no lines to name.
+            let source = fs::read_to_string(root.join(file)).unwrap_or_default();
             match source.find(formula) {
-                Some(offset) => fault.at(source, offset),
+                Some(offset) => fault.at(&source, offset),
                 None => fault,
             }
         })

@@ -258,8 +258,12 @@ impl<'a> Blocks<'a> {
             }
             Block::empty()
         };
+        Self::full_and_sliding(block, sliding)
+    }
+
+    pub(super) fn full_and_sliding(full: Block<'a>, sliding: Block<'a>) -> Self {
         Self::ByKind(vec![
-            ("full".into(), Some(block)),
+            ("full".into(), Some(full)),
             ("sliding".into(), Some(sliding)),
         ])
     }

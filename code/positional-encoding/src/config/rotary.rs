@@ -63,10 +63,7 @@ pub(super) fn tables(
 fn with_own_widths<'a>(blocks: Blocks<'a>, head: &Head) -> Blocks<'a> {
     match blocks {
         Blocks::One(block) if head.full_head_dim.is_some() || head.sliding_head_dim.is_some() => {
-            Blocks::ByKind(vec![
-                ("full".into(), Some(block.clone())),
-                ("sliding".into(), Some(block)),
-            ])
+            Blocks::full_and_sliding(block.clone(), block)
         }
         other => other,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{llama, read, refusal};
+use super::{llama, read, refusal, with};
 
 #[test]
 fn of_two_keys_the_first_counts_and_a_second_that_says_otherwise_is_noted() {
@@ -35,11 +35,8 @@ fn of_two_keys_the_first_counts_and_a_second_that_says_otherwise_is_noted() {
             Some("text_config.head_dim 64 counts; head_dim 128 does not"),
         ),
     ] {
-        let mut file = llama(json!({"rope_scaling": {"type": "linear", "factor": 2}}));
-        file.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        let mut new = read(&file).notes;
+        let linear = json!({"rope_scaling": {"type": "linear", "factor": 2}});
+        let mut new = read(&llama(with(linear, more.clone()))).notes;
         new.retain(|line| !usual.contains(line) && line.contains("counts;"));
         assert_eq!(new, Vec::from_iter(note), "{more}");
     }

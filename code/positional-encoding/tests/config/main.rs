@@ -1,4 +1,4 @@
-//! How a `config.json` is read: one module for each module of `config`.
+//! How a `config.json` is read: one module for each module of `config`, and one for odd files.
 
 mod block;
 mod describe;
@@ -8,6 +8,7 @@ mod keys;
 mod layers;
 mod rotary;
 mod schemes;
+mod stubborn_files;
 
 use positional_encoding::config::{self, Model};
 use serde_json::{Value, json};
@@ -38,11 +39,15 @@ fn read(file: &Value) -> Model {
     read_at(file, None)
 }
 
-fn refusal(file: &Value) -> String {
-    match config::read(&serde_json::to_vec(file).unwrap(), None) {
-        Ok(model) => panic!("accepted: {file}\n{model}"),
+fn refusal_at(file: &Value, length: Option<usize>) -> String {
+    match config::read(&serde_json::to_vec(file).unwrap(), length) {
+        Ok(model) => panic!("accepted at {length:?}: {file}\n{model}"),
         Err(error) => error.to_string(),
     }
+}
+
+fn refusal(file: &Value) -> String {
+    refusal_at(file, None)
 }
 
 /// Whether one of the notes says this.
